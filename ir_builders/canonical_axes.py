@@ -7,6 +7,7 @@ the *work*. Its elements are as small as moves need, and strides are counted in 
 from __future__ import annotations
 
 from . import layout_fields as asked
+from . import layout_kinds as kinds
 from . import planner_fields as known
 from .words import load64, store64
 
@@ -74,6 +75,8 @@ def _elements(layout: int, work: int) -> int:
         return known.UNSERVED
     if plain < asked.FIRST_SCALED_KIND:
         return _moved(layout, work, plain, odd)
+    if kinds.type_number(plain - asked.FIRST_SCALED_KIND) >= asked.SCALED_KINDS + asked.CAST_KINDS:
+        return known.UNSERVED
     return _scaled(layout, work, plain - asked.FIRST_SCALED_KIND)
 
 
@@ -94,11 +97,11 @@ def _moved(layout: int, work: int, size: int, odd: int) -> int:
 
 def _scaled(layout: int, work: int, kind: int) -> int:
     """Arithmetic: the elements themselves."""
-    size_of, size_to = asked.SIZES[kind & 3], asked.SIZES[kind >> 2 & 3]
+    size_of, size_to = kinds.bytes_of(kind), kinds.bytes_to(kind)
     if not (_is_regular(layout, asked.STRIDE_OF, size_of) and _is_regular(layout, asked.STRIDE_TO, size_to)):
         return known.IRREGULAR
-    is_zero, passes = (kind >> 4 & 3) == asked.ALPHA_ZERO, 1 + (kind >> 6 & 1)
-    store64(work + TYPE, known.MOVE_TYPES + kind)
+    is_zero, passes = kinds.is_zero(kind), 1 + kinds.reads_result(kind)
+    store64(work + TYPE, known.MOVE_TYPES + kinds.type_number(kind))
     store64(work + WALKS_B, is_zero)
     store64(work + EACH, passes * size_to + (0 if is_zero else size_of))
     store64(work + UNITS, 1)

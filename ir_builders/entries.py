@@ -23,10 +23,10 @@ from ttc_llvm.problem.interface import PLAIN, Entry, Role, Sizes, Symbols
 from ttc_llvm.problem.problem import Problem
 
 from . import attributes, cpu_select, selection, vector_length
+from .carriers import parts_per_element
 from .frame import real_type, reserved
 from .llvmlite_extensions import prefixed, visible
 from .module import new_module
-from .scale import parts_per_element
 from .selection import Runs
 from .values import I32, NULL, PTR, at, i32
 

@@ -15,6 +15,7 @@ MAX_RANK = 64  # NumPy's
 LAYOUT_BYTES = AXES + MAX_RANK * AXIS_BYTES
 FIRST_SCALED_KIND = 1 << 32  # smaller kinds are plain moves of items of so many bytes, larger ones `scaled_kind`
 SCALED_KINDS = 256
+CAST_KINDS, CAST_INDEX = 256, 8  # kinds of conversions that have families, and the bit where their numbers begin
 
 # What `scaled_kind` is made of: places in ARITHMETIC, and how alpha and beta are known when a kernel is compiled.
 ARITHMETIC, SIZES = ("f4", "f8", "c8", "c16"), (4, 8, 8, 16)
@@ -39,3 +40,9 @@ PREPARED_BYTES = 152
 def scaled_kind(of: int, to: int, alpha: int, beta: int, conjugate: int) -> int:
     """The number of a kind of arithmetic. of, to: the element types; conjugate: 0 or 1."""
     return FIRST_SCALED_KIND + (of | to << 2 | alpha << 4 | beta << 6 | conjugate << 7)
+
+
+def cast_kind(index: int, power_of: int, power_to: int, alpha_zero: bool, beta: bool) -> int:
+    """The number of a kind of conversion. index: of the kind in this process; power_of, power_to: log2 of the elements'
+    bytes; alpha_zero: the array is not read; beta: the result is."""
+    return FIRST_SCALED_KIND + (power_of | power_to << 3 | alpha_zero << 6 | beta << 7 | 1 + index << CAST_INDEX)

@@ -11,9 +11,9 @@ from ttc_llvm.lowering.layout import Register
 from ttc_llvm.machine.target import Target
 from ttc_llvm.problem.dtypes import DType, Kind
 
+from .carriers import carrier_type, units
 from .llvmlite_extensions import external, reference, shuffle, suffix, written
 from .remainder_masks import RemainderMasks
-from .scale import carrier_type, units
 from .values import I32, PTR, VOID, at, i32, leading
 from .vector_loads import load, load_pieces
 

@@ -13,12 +13,11 @@ from ttc_llvm.lowering.nodes import Micro
 from ttc_llvm.lowering.operands import View
 from ttc_llvm.machine.target import Exchange, Target
 from ttc_llvm.problem.canonical import Size
-from ttc_llvm.problem.dtypes import compute_type
 from ttc_llvm.problem.kinds import Alpha, Beta
 
 from . import network
+from .carriers import parts_per_element
 from .network import INSERT, INSERT_NARROW, Loads
-from .scale import parts_per_element
 from .straight import straight
 from .values import Int
 
@@ -49,9 +48,8 @@ class MicroTile:
 
     @classmethod
     def of(cls, node: Micro, machine: Target) -> MicroTile:
-        """Lay the block out for both sides, at the width of the wider element type."""
-        wide = compute_type(node.source.dtype, node.target.dtype)
-        lanes = machine.lanes(wide.itemsize)
+        """Lay the block out for both sides, at the width of the widest element type."""
+        lanes = machine.lanes(max(t.itemsize for t in (node.source.dtype, node.target.dtype, node.op.compute)))
         masks = all(machine.has_masks(view.dtype.itemsize) for view in (node.source, node.target))
         apart_a = masks and _rows_apart(node, node.source, lanes, MASKED_LOAD)
         apart_b = masks and not node.non_temporal and _rows_apart(node, node.target, lanes, 0.0)

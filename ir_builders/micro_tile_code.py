@@ -14,9 +14,12 @@ from llvmlite import ir
 from ttc_llvm.lowering.layout import HOLE, Register, RegisterLayout
 from ttc_llvm.lowering.operands import Space, View
 from ttc_llvm.machine.target import Exchange
+from ttc_llvm.problem.dtypes import DType
 from ttc_llvm.problem.kinds import Alpha, Beta
 
 from . import network, scalable, segments
+from .carriers import carrier_type, units
+from .conversion import convert
 from .joined import Destination, LineJoiner
 from .llvmlite_extensions import shuffle
 from .memory import Access
@@ -24,7 +27,7 @@ from .micro_tile import MicroTile, Sizes
 from .network import Pieces
 from .peeled import Continuation
 from .remainder_masks import RemainderMasks
-from .scale import Scalars, apply, carrier_type, convert, units
+from .scale import Scalars, apply
 from .values import Int, add, at, beyond, mul
 from .vector_loads import arithmetic_fence
 
@@ -138,7 +141,7 @@ class MicroTileCode:
             raw = self._load_pieces(self.net.pieces[number])
         else:
             raw = self.load_side.load(self.b, self._row(number), self.tile.a.registers[number])
-        return convert(self.b, raw, node.source.dtype, node.op.compute)
+        return self._converted(raw, node.source.dtype, node.op.compute)
 
     def _load_pieces(self, pieces: Pieces) -> ir.Value:
         size = self.tile.node.source.dtype.itemsize
@@ -181,7 +184,7 @@ class MicroTileCode:
         old = None
         if node.op.beta is Beta.ANY:
             loaded = self.store_side.load(b, self._unwritten(address, register), register)
-            old = convert(b, loaded, node.target.dtype, node.op.compute)
+            old = self._converted(loaded, node.target.dtype, node.op.compute)
         self._store(self._scaled(a, self.tile.b.lanes, old), address, register)
 
     def _join(self, joiner: LineJoiner, slot: ir.Value, number: int, a: ir.Value, address: ir.Value) -> None:
@@ -213,7 +216,10 @@ class MicroTileCode:
     def _scaled(self, a: ir.Value | None, lanes: int, old: ir.Value | None = None) -> ir.Value:
         """The value to store: elements of A, and the old ones of B, each times its factor."""
         op = self.tile.node.op
-        return convert(self.b, apply(self.b, op, self.scalars, a, old, lanes), op.compute, self.tile.node.target.dtype)
+        return self._converted(apply(self.b, op, self.scalars, a, old, lanes), op.compute, self.tile.node.target.dtype)
+
+    def _converted(self, value: ir.Value, source: DType, target: DType) -> ir.Value:
+        return convert(self.b, value, source, target, self.tile.machine.half)
 
     def _unwritten(self, address: ir.Value, register: Register) -> ir.Value:
         """The address from which a register of B is loaded: A's, where the register's elements do not exist. Such a

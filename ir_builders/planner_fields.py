@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .layout_fields import PREPARED_BYTES, SCALED_KINDS
+from .layout_fields import CAST_KINDS, PREPARED_BYTES, SCALED_KINDS
 
 # A planner: what machine and program have decided.
 BUDGET = 0  # bytes that a layout may move on its family's kernel before one of its own pays
@@ -28,13 +28,14 @@ FAMILY_BYTES = 136
 FAMILY_WORDS = (FAMILY_BYTES - BLOCK) // 8  # behind the kernel's address
 
 # A family's number is ((type * FORMS + form) * 3 + rank). type: 0 to 4 for moves of 1 to 16 bytes, then kinds of
-# arithmetic; form: as follows, one more where A runs backwards; rank: which of RANKS.
+# arithmetic, then those of conversions; form: as follows, one more where A runs backwards; rank: which of RANKS.
 ROWS, COLUMNS, ELEMENTS, FORMS = 0, 2, 4, 5
 MOVE_TYPES = 5
 RANKS = (2, 4, 8)  # axes that a kernel walks; layouts of more have no family
 MOST_AXES = RANKS[-1]
 RANK_COUNT = len(RANKS)
-FAMILY_COUNT = (MOVE_TYPES + SCALED_KINDS) * FORMS * RANK_COUNT
+FAMILY_TYPES = MOVE_TYPES + SCALED_KINDS + CAST_KINDS
+FAMILY_COUNT = FAMILY_TYPES * FORMS * RANK_COUNT
 
 # What `plan` returns: PLANNED, 1 + the number of a family whose record or kernel is not there, or why not.
 PLANNED = 0

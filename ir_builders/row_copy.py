@@ -19,10 +19,11 @@ from ttc_llvm.machine.target import Target
 from ttc_llvm.problem.kinds import Alpha
 
 from .box import RunEnds
+from .conversion import convert
 from .memory import Access, prefetch
 from .prefetch.scratch_drain import DrainShare
 from .remainder_masks import RemainderMasks
-from .scale import Scalars, apply, convert
+from .scale import Scalars, apply
 from .values import I8, I64, Int, at, beyond, counted, guarded, i64, minimum, mul
 
 UNROLLED = 4  # vectors per iteration
@@ -165,9 +166,9 @@ class RowCopy:
         if node.op.alpha is not Alpha.ZERO:
             address = at(b, self.pointers[0], mul(b, first, node.source.dtype.itemsize))
             raw = self._access(node.source, lanes, masks).load(b, address, _register(lanes))
-            value = convert(b, raw, node.source.dtype, node.op.compute)
+            value = convert(b, raw, node.source.dtype, node.op.compute, self.machine.half)
         result = apply(b, node.op, self.scalars, value, None, lanes)
-        return convert(b, result, node.op.compute, node.target.dtype)
+        return convert(b, result, node.op.compute, node.target.dtype, self.machine.half)
 
     def _stored(
         self,

@@ -10,8 +10,8 @@ from ttc_llvm.problem.kinds import COPY, UPDATE
 from ttc_llvm.problem.problem import Problem
 
 from . import extents
+from .carriers import parts_per_element
 from .frame import real_type
-from .scale import parts_per_element
 from .values import at, i32
 
 

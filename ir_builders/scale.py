@@ -1,10 +1,7 @@
-"""Arithmetic on registers: conversion, conjugation, alpha and beta. No contraction: every operation rounds by itself.
+"""Arithmetic on registers: conjugation, alpha and beta. No contraction: every operation rounds by itself.
 
 A complex factor that equals 1 (1 - 0j does, too) does not multiply: 1 * inf + 0j would be inf + nanj. A mask takes the
 imaginary part's products away, and the real one's are exact, so that one body serves all factors.
-
-An element travels in its *carrier* (a lane of its size, two lanes for 16 bytes), in which it is loaded,
-shuffled and stored. Arithmetic sees the *parts*: one floating-point lane per real, two per complex number.
 """
 
 from __future__ import annotations
@@ -13,30 +10,14 @@ from llvmlite import ir
 
 from ttc_llvm.lazy_dataclasses import dataclass, field
 from ttc_llvm.lowering.operands import Op
-from ttc_llvm.problem.dtypes import DType, Kind
+from ttc_llvm.problem.dtypes import DType
 from ttc_llvm.problem.kinds import Alpha, Beta
 
+from .carriers import carrier_type, parts_per_element, units
 from .llvmlite_extensions import shuffle
-from .values import F32, F64, I8, at, splat
+from .values import F32, F64, at, splat
 
-_CARRIERS = {1: (I8, 1), 2: (ir.IntType(16), 1), 4: (F32, 1), 8: (F64, 1), 16: (F64, 2)}
 _PARTS = {32: F32, 64: F64}
-
-
-def units(itemsize: int) -> int:
-    """Lanes that one element of this size occupies in its carrier."""
-    return _CARRIERS[itemsize][1]
-
-
-def carrier_type(t: DType, count: int) -> ir.VectorType:
-    """The vector that carries `count` elements bit for bit."""
-    lane, per_element = _CARRIERS[t.itemsize]
-    return ir.VectorType(lane, count * per_element)
-
-
-def parts_per_element(t: DType) -> int:
-    """Floating-point parts of one element."""
-    return 2 if t.kind is Kind.COMPLEX else 1
 
 
 def _parts_type(t: DType, count: int) -> ir.VectorType:
@@ -50,21 +31,6 @@ def _count(value: ir.Value, t: DType) -> int:
 def _to_parts(b: ir.IRBuilder, value: ir.Value, t: DType) -> ir.Value:
     wanted = _parts_type(t, _count(value, t))
     return value if value.type == wanted else b.bitcast(value, wanted)
-
-
-def convert(b: ir.IRBuilder, value: ir.Value, source: DType, target: DType) -> ir.Value:
-    """Carrier of one type to carrier of another; widening is exact, narrowing rounds to nearest once."""
-    if source == target:
-        return value
-    count = _count(value, source)
-    parts = _to_parts(b, value, source)
-    wanted = _parts_type(target, count)
-    if source.real_bits < target.real_bits:
-        parts = b.fpext(parts, wanted)
-    elif source.real_bits > target.real_bits:
-        parts = b.fptrunc(parts, wanted)
-    carrier = carrier_type(target, count)
-    return parts if parts.type == carrier else b.bitcast(parts, carrier)
 
 
 @dataclass(frozen=True, slots=True)

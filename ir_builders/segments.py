@@ -17,8 +17,10 @@ from ttc_llvm.lowering.operands import View
 from ttc_llvm.machine.target import Exchange
 from ttc_llvm.problem.kinds import Beta
 
+from .carriers import carrier_type
+from .conversion import convert
 from .llvmlite_extensions import external, suffix
-from .scale import apply, carrier_type, convert
+from .scale import apply
 from .tuples import load_segments, store_segments
 from .values import I32, I64, i32, i64, mul
 
@@ -69,7 +71,7 @@ def _emit_segments(e: MicroTileCode, group: list[Register]) -> None:
     if e.tile.node.op.beta is Beta.ANY:
         vector = carrier_type(view.dtype, e.tile.a.lanes)
         loaded = load_segments(b, vector, len(group), address, stride, count)
-        old = [convert(b, value, view.dtype, e.tile.node.op.compute) for value in loaded]
+        old = [convert(b, value, view.dtype, e.tile.node.op.compute, e.tile.machine.half) for value in loaded]
     values = [_scaled(e, register, before) for register, before in zip(group, old, strict=True)]
     store_segments(b, values, address, stride, count)
 
@@ -91,7 +93,7 @@ def _emit_masked(e: MicroTileCode, register: Register) -> None:
             [address.type, I64, mask.type, I32],
         )
         raw = b.call(load, [address, stride, mask, every])
-        old = convert(b, raw, view.dtype, e.tile.node.op.compute)
+        old = convert(b, raw, view.dtype, e.tile.node.op.compute, e.tile.machine.half)
     store = external(
         e.module,
         f"llvm.experimental.vp.strided.store.{name}.p0.i64",
@@ -105,9 +107,9 @@ def _scaled(e: MicroTileCode, register: Register, old: ir.Value | None) -> ir.Va
     """A register of A, scaled and added to B's old value, in B's type."""
     node, b = e.tile.node, e.b
     raw = e.load_side.load(b, e.address(e.source, node.source, register), register)
-    value = convert(b, raw, node.source.dtype, node.op.compute)
+    value = convert(b, raw, node.source.dtype, node.op.compute, e.tile.machine.half)
     result = apply(b, node.op, e.scalars, value, old, e.tile.a.lanes)
-    return convert(b, result, node.op.compute, node.target.dtype)
+    return convert(b, result, node.op.compute, node.target.dtype, e.tile.machine.half)
 
 
 def _stride(e: MicroTileCode) -> ir.Value:

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from .array_arguments import integer, is_left
 from .array_entry_fields import State
-from .layout_fields import AXES, AXIS_BYTES, EXTENT, FIRST_SCALED_KIND, KIND, RANK, SIZES
-from .planner_fields import SERIAL_BYTES
+from .layout_fields import AXES, AXIS_BYTES, EXTENT, FIRST_SCALED_KIND, KIND, RANK
+from .layout_kinds import bytes_of, bytes_to
+from .planner_fields import ODD_BITS, SERIAL_BYTES
 from .pool_layout import BEGUN, CALLED, LASTING, MASK_BYTES, MAX_PARTICIPANTS, PARKED, STATES, Shared
 from .words import call, call32, load8, load64, local, store64
 
@@ -41,7 +42,8 @@ def _moved(layout: int) -> int:
     kind = load64(layout + KIND)
     if kind < FIRST_SCALED_KIND:
         return elements(layout) * 2 * kind
-    return elements(layout) * (SIZES[kind & 3] + SIZES[kind >> 2 & 3])
+    kind = (kind & (1 << ODD_BITS) - 1) - FIRST_SCALED_KIND
+    return elements(layout) * (bytes_of(kind) + bytes_to(kind))
 
 
 def elements(layout: int) -> int:

@@ -34,6 +34,7 @@ NAMES = (
     "v3",
     "v12",
     "v24",
+    *("u8,s", "f16,s", "s,bf16", "i64,f16", "d,e4m3fn", "s,i8", "i16r,z", "u32,i16"),
 )
 EXTENTS = (0, 1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 23, 31, 32, 33, 40)
 RANKS = (0, 2, 3, 4, 2, 3, 5, 6, 7, 8, 1)  # the most telling first: Hypothesis prefers the front

@@ -44,12 +44,23 @@ def test_types_that_cannot_be_moved_are_refused(spelling: str, rule: str) -> Non
         dtypes.from_numpy(np.dtype(spelling))
 
 
-def test_mixed_pairs_are_the_four_of_the_paper() -> None:
+def test_mixed_pairs_convert_numbers() -> None:
     s, d, c = (dtypes.dtype(n) for n in "sdc")
     assert dtypes.pair_name(s, d) == "sd"
     assert dtypes.compute_type(s, d) == dtypes.compute_type(d, s) == d
-    with pytest.raises(ProblemError, match="s -> c cannot be combined: mixed pairs are sd, ds, cz, zc"):
-        dtypes.pair_name(s, c)
+    assert dtypes.pair_name(s, c) == "s,c"
+    assert dtypes.compute_type(d, c).name == "z"
+    for a, b in ((c, s), (s, dtypes.dtype("v3")), (s, dtypes.dtype("sr"))):
+        with pytest.raises(ProblemError, match=f"{a} -> {b} cannot be combined: integers and real numbers convert"):
+            dtypes.pair_name(a, b)
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "compute"),
+    [("u8", "s", "s"), ("i64", "s", "d"), ("s", "i32", "d"), ("f16", "u16", "s"), ("u32", "c", "z")],
+)
+def test_the_type_of_the_arithmetic_holds_both(a: str, b: str, compute: str) -> None:
+    assert dtypes.compute_type(dtypes.dtype(a), dtypes.dtype(b)).name == compute
 
 
 @pytest.mark.parametrize(

@@ -43,6 +43,8 @@ SHAPES = {
     "RGB": Problem((1, 0, 2), (13, 9, 3), "v3"),
     "large items": Problem((1, 0), (6, 5), "v37"),
     "no index": Problem((), (), "z"),
+    "to floats": Problem((2, 0, 1), (9, 3, 14), "u8,s", (9, 5, 14)),
+    "saturating": Problem((1, 0), (21, 34), "d,i16", saturate=True),
     "one index": Problem((0,), (45,), "ds"),
     "empty": Problem((1, 0), (5, 0), "d"),
     "extents of 1": Problem((2, 0, 1), (1, 6, 1), "s", (4, 7, 3)),
@@ -180,6 +182,8 @@ OWN_SHAPES = {
     "padded A": Problem((2, 1, 0), (8, 16, 12), "s", (32, 17, 12)),
     "padded B": Problem((1, 0), (13, 17), "d", None, (20, 13)),
     "unpadded": Problem((0, 2, 1), (4, 9, 5), "c"),
+    "to floats": Problem((2, 0, 1), (9, 3, 14), "u8,s", (9, 5, 14)),
+    "saturating": Problem((1, 0), (21, 34), "d,i16", saturate=True),
     "one index": Problem((0,), (45,), "s"),
 }
 

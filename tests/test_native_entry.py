@@ -208,7 +208,7 @@ WRONG: tuple[tuple[tuple[Any, ...], dict[str, Any]], ...] = (
     ((X, 1, 0), {}),
     ((X,), {"a": X}),
     ((X, None), {"axes": None}),
-    ((X,), {"dtype": None}),
+    ((X,), {"like": None}),
     ((X,), {"nothing": 1}),
     ((), {"axes": None}),
     ((X, (0, 0)), {}),

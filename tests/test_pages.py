@@ -26,6 +26,7 @@ STATE = "n = 6\nstate = np.arange(2.0**n).reshape((2,) * n)\n"
 # Pages, the blocks that run (all where there is no number), and what must be there before the first.
 PAGES: dict[str, tuple[tuple[int, ...], str]] = {
     "arrays.md": ((), ""),
+    "casts.md": ((), ""),
     "cmake.md": ((), ""),
     "einsum.md": ((0,), ""),
     "groups.md": ((), ""),

@@ -38,6 +38,10 @@ SPELLINGS: dict[str, list[Any]] = {  # canonical name -> what means the same
     "ds": ["ds", "float64,float32", (float, np.dtype("f4"))],
     "cz": ["cz", "complex64,complex128", "c8,c16"],
     "zc": ["zc", "complex128,complex64"],
+    "u8,s": ["u8,s", "uint8,float32", "u1,f4", (np.uint8, "f4"), "bool,float32", ("uint8", np.dtype("f4"))],
+    "i64,e5m2": ["int64,float8_e5m2", "i64,e5m2"],
+    "sr,s": [">f4,<f4", (np.dtype(">f4"), np.float32)],
+    "s,c": ["float32,complex64"],
 }  # fmt: skip
 EVERY = [(name, spelling) for name, spellings in SPELLINGS.items() for spelling in spellings]
 REFUSED = {
@@ -54,7 +58,7 @@ REFUSED = {
     "S2000000": "dtype S2000000 has items of 2000000 bytes: at most 1048576 are supported",
     ">f4,>i4": "data types >f4 -> >i4 cannot be combined",
     "uint8,bool": "data types uint8 -> bool cannot be combined",
-    "float32,complex64": "data types float32 -> complex64 cannot be combined: mixed pairs are sd, ds, cz, zc",
+    "complex64,float32": "data types complex64 -> float32 cannot be combined: integers and real numbers convert to",
     "s,d,s": "more than two parts",
     "float32,": "unknown data type ''",
 }

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import operator
 import os
+import sys
 from collections.abc import Callable, Iterable, Mapping, Set
 from functools import partial
 from itertools import islice
@@ -83,6 +84,12 @@ def real(name: str, value: Any, error: Error = OptionError) -> float:
 def number(name: str, value: Any, error: Error = ProblemError) -> complex:
     """Any number, also an array of no axes, as a complex one."""
     return complex(_as_number(complex, name, value, error))
+
+
+def is_fraction(value: Any) -> bool:
+    """True for a `fractions.Fraction`, which has not been rounded yet."""
+    known = sys.modules.get("fractions")
+    return known is not None and isinstance(value, known.Fraction)
 
 
 def _as_number(kind: Callable[[Any], Any], name: str, value: Any, error: Error) -> Any:

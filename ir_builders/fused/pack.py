@@ -16,11 +16,12 @@ from ttc_llvm.problem.canonical import Param
 from ttc_llvm.problem.dtypes import DType
 from ttc_llvm.problem.kinds import Alpha, Beta
 
+from ..carriers import carrier_type
 from ..llvmlite_extensions import external, vector_type
 from ..memory import store
 from ..micro_tile import MicroTile, Sizes
 from ..micro_tile_code import MicroTileCode
-from ..scale import carrier_type, load_scalars
+from ..scale import load_scalars
 from ..values import I1, I64, PTR, at, counted, i64, splat
 from ..vector_loads import load
 

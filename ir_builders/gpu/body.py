@@ -12,6 +12,8 @@ from ttc_llvm.lowering.gpu.trace import Round
 from ttc_llvm.problem.kinds import Beta
 
 from .. import scale
+from ..carriers import carrier_type
+from ..conversion import convert
 from . import words
 from .sums import Addresses
 from .tile import ADDRESS, BlockTile, batches
@@ -146,7 +148,7 @@ class StorePhase:
 
     def _old(self, turn: Round) -> ir.Value:
         address = self.place.at(self.walk.load_offset(turn, self.strides, self.place.sums))
-        carrier = scale.carrier_type(self.tile.canonical.b, self.target.count)
+        carrier = carrier_type(self.tile.canonical.b, self.target.count)
         return self.b.load(address, typ=carrier, align=self._align, name="b")
 
     @property
@@ -177,7 +179,7 @@ class StorePhase:
         count = self.target.count
         x = None
         if value is not None:
-            carried = b.bitcast(words.vector(b, value), scale.carrier_type(c.a, count))
-            x = scale.convert(b, carried, c.a, op.compute)
-        before = None if old is None else scale.convert(b, old, c.b, op.compute)
-        return scale.convert(b, scale.apply(b, op, self.tile.scalars, x, before, count), op.compute, c.b)
+            carried = b.bitcast(words.vector(b, value), carrier_type(c.a, count))
+            x = convert(b, carried, c.a, op.compute, False)
+        before = None if old is None else convert(b, old, c.b, op.compute, False)
+        return convert(b, scale.apply(b, op, self.tile.scalars, x, before, count), op.compute, c.b, False)

@@ -97,7 +97,7 @@ def _tile(b: ir.IRBuilder, machine: Machine, nest: GpuNest) -> tuple[BlockTile, 
     storage = None if shared is None else machine.tile(b, shared.elements * c.a.itemsize)
     thread = machine.thread(b)
     source = None if c.kinds.alpha is Alpha.ZERO else bases[0]
-    op = Op(c.kinds.alpha, c.kinds.beta, c.conjugate, c.compute)
+    op = Op(c.kinds.alpha, c.kinds.beta, c.conjugate, c.between)
     scalars = Scalars(c.compute, scalar(function, "alpha"), scalar(function, "beta"))
     return BlockTile(machine, nest, op, scalars, thread, source, bases[1], storage), corner
 

@@ -23,12 +23,12 @@ from ttc_llvm.problem.interface import PLAIN, Entry, Symbols
 from ttc_llvm.problem.problem import Problem
 
 from .. import attributes, cpu_select, vector_length
+from ..carriers import parts_per_element
 from ..entries import declared, seen
 from ..frame import internal, opaque, real_type, reserved
 from ..integer_code import add_functions
 from ..llvmlite_extensions import prefixed
 from ..module import add_kernel, new_module
-from ..scale import parts_per_element
 from ..values import I8, I32, I64, NULL, PTR, VOID, at
 from . import execution, plans, tables
 from . import fields as f

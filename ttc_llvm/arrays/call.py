@@ -12,7 +12,7 @@ from ..tuning import efforts
 
 Order = Literal["C", "F", "A", "K", "c", "f", "a", "k"]
 ORDERS = get_args(Order)
-MODEL, C_ORDER = 1, "C"  # the defaults, which need no check
+MODEL, C_ORDER, UNSAFE = 1, "C", "unsafe"  # the defaults, which need no check
 ALONE_BYTES = 64 << 10  # smaller arrays are not worth a second thread, nor the question how many there are
 
 
@@ -28,6 +28,9 @@ class Call(NamedTuple):
     threads: int | None
     effort: int | str
     stream: Any
+    dtype: Any = None
+    casting: str = UNSAFE
+    saturate: bool = False
 
     def plans(self) -> int:
         """The checked effort."""

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..arguments import flag, number, reason, sequence, shown
+from ..arguments import flag, is_fraction, number, reason, sequence, shown
 from ..errors import ArrayError, ProblemError
 from ..operands.addresses import data_address
 from ..operands.types import is_real
@@ -52,15 +52,22 @@ def check_beta(beta: Any) -> None:
 
 
 def scaled(
-    of: np.dtype[Any], to: np.dtype[Any], alpha: Any, beta: Any, conjugate: Any, conjugated: bool = False
+    of: np.dtype[Any],
+    to: np.dtype[Any],
+    alpha: Any,
+    beta: Any,
+    conjugate: Any,
+    conjugated: bool = False,
+    saturate: bool | None = None,
 ) -> Scaling:
-    """The checked scaling of elements of type `of` into elements of type `to`. conjugated: memory has conjugates."""
+    """The checked scaling of elements of type `of` into elements of type `to`. conjugated: memory has conjugates;
+    saturate: as `pairs.scaling` has it."""
     if type(alpha) not in NUMBERS or type(beta) not in NUMBERS:
-        alpha, beta = number("alpha", alpha), number("beta", beta)
+        alpha, beta = (x if is_fraction(x) else number(n, x) for n, x in (("alpha", alpha), ("beta", beta)))
     conjugate = flag("conjugate", conjugate, ProblemError) != conjugated and not is_real(of)
     if alpha == 1 and beta == 0 and not conjugate and of == to:
         return PLAIN
-    return scaling(of, to, alpha, beta, conjugate)
+    return scaling(of, to, alpha, beta, conjugate, saturate)
 
 
 def is_same(x: Array, y: Array) -> bool:

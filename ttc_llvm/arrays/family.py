@@ -9,7 +9,7 @@ from __future__ import annotations
 from enum import Enum
 
 from ..ir_builders import planner_fields as fields
-from ..ir_builders.layout_fields import ARITHMETIC
+from ..ir_builders.layout_fields import ARITHMETIC, SCALED_KINDS
 from ..ir_builders.native_planner import EDGE
 from ..ir_builders.planner_fields import RANKS
 from ..lazy_dataclasses import dataclass
@@ -21,6 +21,7 @@ from ..problem.canonical import Axis, Canonical
 from ..problem.dtypes import DType
 from ..problem.kinds import COPY, Alpha, Kinds
 from ..runtime import backend, kernel
+from . import cast_kinds
 from .pairs import ALPHAS, BETAS
 
 EDGE_WITHOUT_MASKS = 4  # every edge is then a chain of ever smaller tiles
@@ -87,7 +88,9 @@ def _moves(power: int) -> tuple[DType, DType, Kinds, bool]:
 
 
 def _arithmetic(kind: int) -> tuple[DType, DType, Kinds, bool]:
-    """What `layout_fields.scaled_kind` was made of."""
+    """What `layout_fields.scaled_kind`, or `cast_kind`, was made of."""
+    if kind >= SCALED_KINDS:
+        return cast_kinds.numbered(kind - SCALED_KINDS)
     a, b = (dtypes.from_numpy(ARITHMETIC[kind >> shift & 3]) for shift in (0, 2))
     kinds = Kinds(ALPHAS[kind >> 4 & 3], BETAS[kind >> 6 & 1])
     return a, b, kinds, kinds.alpha is not Alpha.ZERO and bool(kind >> 7)
@@ -111,7 +114,7 @@ def plan(family: Family, target: Target) -> CpuPlan:
     """The plan of the family's kernel: contiguous axes innermost, the others one index at a time outside of them."""
     rank, far = family.rank, (1,) * (family.rank - 2)
     order = tuple(reversed(range(rank)))
-    lanes, masked = target.lanes(max(family.a.itemsize, family.b.itemsize)), _masked(family, target)
+    lanes, masked = target.lanes(canonical_form(family).widest), _masked(family, target)
     if family.form is Form.ELEMENTS:
         return CpuPlan((1,) * rank, (1,) * rank, order, order, _outer_loops(rank))
     if family.form is Form.ROWS:

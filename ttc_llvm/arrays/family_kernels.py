@@ -12,11 +12,13 @@ import numpy as np
 
 from .. import locks
 from ..ir_builders import planner_fields as fields
+from ..ir_builders.layout_fields import CAST_KINDS
 from ..logs import Log
 from ..operands.addresses import data_address
 from ..runtime import image
 from ..runtime.mapping import Loaded
 from ..runtime.stored_code import native, stored
+from .cast_kinds import numbered
 
 if TYPE_CHECKING:
     from ..operands.operand import Array
@@ -61,7 +63,10 @@ def _kernel(number: int) -> Loaded:
 
 def _code(number: int) -> tuple[str, str, tuple[str]]:
     """Under which name a family's kernel is stored, what it depends on, and its function."""
-    return f"any-size kernel {number}", f"families{REVISION} code{image.REVISION}", (image.KERNEL,)
+    kind, form = divmod(number, fields.FORMS * fields.RANK_COUNT)
+    index = kind - fields.FAMILY_TYPES + CAST_KINDS
+    name = str(number) if index < 0 else f"{form} of {' '.join(map(str, numbered(index)))}"
+    return f"any-size kernel {name}", f"families{REVISION} code{image.REVISION}", (image.KERNEL,)
 
 
 def _family() -> Any:

@@ -12,7 +12,6 @@ from ..errors import ArrayError
 from ..ir_builders.array_entry_fields import BOUND_BYTES, Bound
 from ..ir_builders.layout_fields import RANK
 from ..operands.operand import Operand
-from ..problem import dtypes
 from ..problem.problem import Problem
 from ..runtime.array_arguments import OVERLAP, Storage
 from ..runtime.executable import Executable
@@ -20,7 +19,7 @@ from . import builtin_functions, layout_code
 from .checks import is_permuted, overlaps_itself, share
 from .layouts import prepared
 from .native_entry import native_moves
-from .pairs import ALIGNED, Array, Scaling, scaling
+from .pairs import ALIGNED, Array, of_problem
 from .strided import assign
 
 
@@ -30,7 +29,7 @@ def served(problem: Problem) -> Callable[[Array, Array, int], None]:
 
     The function raises ArrayError, in the words of solutions, where the arrays overlap or elements of b do.
     """
-    scale = _scaling(problem)
+    scale = of_problem(problem)
 
     def run(a: Array, b: Array, threads: int) -> None:
         if not problem.inplace and is_permuted(a, b):
@@ -70,7 +69,7 @@ def native_call(
     a, b = sides
     block = _Block()
     block.kept = axes, sides, executable
-    kind = _scaling(problem).number or a.dtype.itemsize
+    kind = of_problem(problem).number or a.dtype.itemsize
     block.put(Bound.STATE, state, id(axes), kind if every else 0, scalars)
     odd_a, odd_b = (min(x.dtype.itemsize, ALIGNED) - 1 for x in sides)
     block.put(Bound.PREPARED, *prepared(executable, ((0, a.bytes), (0, b.bytes)), (odd_a, odd_b)))
@@ -90,7 +89,7 @@ def served_on_device(problem: Problem) -> Callable[[Array, Array, Any, tuple[Ope
     with locks.LLVM:
         from . import gpu
 
-    scale = _scaling(problem)
+    scale = of_problem(problem)
 
     def run(a: Array, b: Array, stream: Any, given: tuple[Operand, ...]) -> None:
         if overlaps_itself(b) or share(a, b):
@@ -105,11 +104,6 @@ def _words(side: Storage) -> tuple[int, ...]:
     dtype, outer = side.dtype, side.tensor.outer
     orders = side.in_f is not None, side.in_c is not None
     return (id(dtype) if side.exact else 0, dtype.itemsize, *orders, side.tensor.elements, len(outer), *outer)
-
-
-def _scaling(problem: Problem) -> Scaling:
-    of, to = dtypes.to_numpy(problem.a), dtypes.to_numpy(problem.b)
-    return scaling(of, to, problem.alpha, problem.beta, problem.conjugate)
 
 
 def _why(b: Array) -> str:

@@ -17,7 +17,8 @@ _TABLE, _PLANNER, _ENTRY, _LAYOUTS, _COPY, _SOLUTIONS = (
     "layout_table", "native_planner", "array_entry", "array_layouts", "contiguous_copy", "solution_call",
 )  # fmt: skip
 _SOURCES = (
-    "words", "layout_fields", "planner_fields", "canonical_axes", _COPY, _PLANNER, _TABLE, "array_entry_fields",
+    "words", "layout_fields", "layout_kinds", "planner_fields", "canonical_axes", _COPY, _PLANNER, _TABLE,
+    "array_entry_fields",
     "array_arguments", "pool_layout", "result_fields", "shared_calls", "layout_calls", _LAYOUTS, _ENTRY, _SOLUTIONS,
 )  # fmt: skip
 _WORD = ctypes.c_int64

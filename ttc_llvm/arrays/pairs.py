@@ -16,22 +16,26 @@ from ..lazy_dataclasses import dataclass
 from ..operands.addresses import data_address
 from ..operands.types import spelled
 from ..problem import dtypes, type_names
-from ..problem.canonical import Axis, Placed, from_axes
+from ..problem.canonical import Axis, Placed, from_axes, is_move
+from ..problem.dtypes import DType
 from ..problem.kinds import COPY, Alpha, Beta, Kinds
 from ..problem.problem import Problem
 from ..problem.type_names import TypeName
 from ..runtime.array_arguments import exactly
+from . import cast_kinds
 
 Array = npt.NDArray[Any]
 ALPHAS = {fields.ALPHA_ZERO: Alpha.ZERO, fields.ALPHA_ONE: Alpha.ONE, fields.ALPHA_ANY: Alpha.ANY}
 BETAS = {fields.BETA_ZERO: Beta.ZERO, fields.BETA_ANY: Beta.ANY}
+LETTERS = "sdcz"  # of `layout_fields.ARITHMETIC`
+NUMBERED = (*LETTERS, *dtypes.PAIRS)
 ALIGNED = 8  # bytes to whose multiples kernels expect elements to be aligned, at most
 
 
 @dataclass(frozen=True, slots=True)
 class Scaling:
-    """alpha, beta and conjugation as kernels take them. number: of types and kinds in layouts (`scaled_kind`), 0 where
-    items are moved as they are; address: that of the values."""
+    """alpha, beta and conjugation as kernels take them. number: of types and kinds in layouts (`scaled_kind`,
+    `cast_kind`), 0 where items are moved as they are; address: that of the values; types: A's and B's."""
 
     number: int
     kinds: Kinds
@@ -40,38 +44,58 @@ class Scaling:
     beta: complex = 0.0
     conjugate: bool = False
     address: int = 0
+    types: tuple[DType, DType] | None = None
 
 
 PLAIN = Scaling(0, COPY)
 """Items are moved as they are."""
 
 
-def scaling(of: np.dtype[Any], to: np.dtype[Any], alpha: complex, beta: complex, conjugate: bool) -> Scaling:
-    """The scaling of elements of type `of` into elements of type `to`.
+def scaling(
+    of: np.dtype[Any], to: np.dtype[Any], alpha: complex, beta: complex, conjugate: bool, saturate: bool | None = None
+) -> Scaling:
+    """The scaling of elements of type `of` into elements of type `to`. saturate: as in a `Problem`, where numbers are
+    to be converted; None = only between types of one kind.
 
     Raises ArrayError where the types do not go together, ProblemError where they do not admit the arithmetic.
     """
-    return _scaling(of, to, alpha, beta, conjugate, (exactly("alpha", alpha), exactly("beta", beta)))
+    return _scaling(of, to, alpha, beta, conjugate, saturate, (exactly("alpha", alpha), exactly("beta", beta)))
 
 
 @lru_cache(maxsize=256)
 def _scaling(
-    of: np.dtype[Any], to: np.dtype[Any], alpha: complex, beta: complex, conjugate: bool, _: tuple[Any, Any]
+    of: np.dtype[Any],
+    to: np.dtype[Any],
+    alpha: complex,
+    beta: complex,
+    conjugate: bool,
+    saturate: bool | None,
+    _: tuple[Any, Any],
 ) -> Scaling:
     """_: what distinguishes scalars that are equal."""
     if of == to and Kinds.of(alpha, beta) == COPY and not conjugate:
         return PLAIN  # of any type
-    checked = Problem((), (), _pair(of, to), alpha=alpha, beta=beta, conjugate=conjugate)
-    kinds = Kinds.of(checked.alpha, checked.beta)
-    if of == to and kinds == COPY and not conjugate:
+    pair = _pair(of, to) if saturate is None else type_names.read((of, to))
+    return of_problem(
+        Problem((), (), pair, alpha=alpha, beta=beta, conjugate=conjugate, saturate=bool(saturate))
+    )
+
+
+def of_problem(checked: Problem) -> Scaling:
+    """The scaling of a problem's elements."""
+    kinds, conjugate = Kinds.of(checked.alpha, checked.beta), checked.conjugate
+    if is_move(kinds, checked.a, checked.b, conjugate):
         return PLAIN
     values = np.array([checked.alpha, checked.beta], dtypes.to_numpy(checked.compute))
+    number = _number(checked.a, checked.b, kinds, conjugate)
     scalars = (checked.alpha, checked.beta, conjugate)
-    return Scaling(_number(of, to, kinds, conjugate), kinds, values, *scalars, address=data_address(values))
+    return Scaling(number, kinds, values, *scalars, data_address(values), (checked.a, checked.b))
 
 
-def _number(of: np.dtype[Any], to: np.dtype[Any], kinds: Kinds, conjugate: bool) -> int:
-    a, b = (fields.ARITHMETIC.index(x.str[1:]) for x in (of, to))
+def _number(of: DType, to: DType, kinds: Kinds, conjugate: bool) -> int:
+    if dtypes.pair_name(of, to) not in NUMBERED:
+        return cast_kinds.number(cast_kinds.CastKind(of, to, kinds, conjugate))
+    a, b = map(LETTERS.index, (of.name, to.name))
     alpha = next(number for number, kind in ALPHAS.items() if kind is kinds.alpha)
     beta = next(number for number, kind in BETAS.items() if kind is kinds.beta)
     return fields.scaled_kind(a, b, alpha, beta, conjugate)
@@ -87,7 +111,7 @@ def _pair(of: np.dtype[Any], to: np.dtype[Any]) -> TypeName:
             return pair
     raise ArrayError(
         f"out has dtype {spelled(to)} for an array of {spelled(of)}: it must be equal, or float32 for float64,"
-        " complex64 for complex128, or the other way round"
+        " complex64 for complex128, or the other way round; dtype={spelled(to)!r} converts to any"
     )
 
 
@@ -121,7 +145,8 @@ def moves(of: Array, to: Array, unit: int) -> Placed:
 
 def elements(of: Array, to: Array, scale: Scaling) -> Placed:
     """A transposition with arithmetic, element by element."""
-    a, b = dtypes.from_numpy(of.dtype), dtypes.from_numpy(to.dtype)
+    assert scale.types is not None
+    a, b = scale.types
     strides = zip(of.shape, of.strides, to.strides, strict=True)
     axes = [Axis(extent, s // a.itemsize, t // b.itemsize) for extent, s, t in strides]
     return from_axes(axes, a, b, scale.kinds, scale.conjugate)

@@ -42,10 +42,9 @@ def transpose(
     beta: Scalar = 0,
     conjugate: bool = False,
     order: Order = "C",
-    threads: int | None = None,
-    effort: int | str = 1,
-    stream: Any = None,
-) -> Ndarray: ...
+    threads: int | None = None, effort: int | str = 1,
+    stream: Any = None, dtype: None = None, casting: str = "unsafe", saturate: bool = False,
+) -> Ndarray: ...  # fmt: skip
 
 
 @overload
@@ -58,10 +57,9 @@ def transpose(
     beta: Scalar = 0,
     conjugate: bool = False,
     order: Order = "C",
-    threads: int | None = None,
-    effort: int | str = 1,
-    stream: Any = None,
-) -> Exported: ...
+    threads: int | None = None, effort: int | str = 1,
+    stream: Any = None, dtype: None = None, casting: str = "unsafe", saturate: bool = False,
+) -> Exported: ...  # fmt: skip
 
 
 @overload
@@ -74,10 +72,9 @@ def transpose(
     beta: Scalar = 0,
     conjugate: bool = False,
     order: Order = "C",
-    threads: int | None = None,
-    effort: int | str = 1,
-    stream: Any = None,
-) -> Out: ...
+    threads: int | None = None, effort: int | str = 1,
+    stream: Any = None, dtype: Any = None, casting: str = "unsafe", saturate: bool = False,
+) -> Out: ...  # fmt: skip
 
 
 @overload
@@ -90,10 +87,9 @@ def transpose(
     beta: Scalar = 0,
     conjugate: bool = False,
     order: Order = "C",
-    threads: int | None = None,
-    effort: int | str = 1,
-    stream: Any = None,
-) -> Any: ...
+    threads: int | None = None, effort: int | str = 1,
+    stream: Any = None, dtype: Any = None, casting: str = "unsafe", saturate: bool = False,
+) -> Any: ...  # fmt: skip
 
 
 def transpose(
@@ -108,7 +104,8 @@ def transpose(
     threads: int | None = None,
     effort: int | str = 1,
     stream: Any = None,
-) -> Any:
+    dtype: Any = None, casting: str = "unsafe", saturate: bool = False,
+) -> Any:  # fmt: skip
     """`alpha * transpose(a, axes) + beta * out`, in memory of its own: `np.transpose(a, axes).copy()` at speed.
 
     a: an array of any strides and fixed-size dtype, of NumPy, PyTorch, JAX or any library that NumPy or DLPack can
@@ -123,6 +120,9 @@ def transpose(
     alpha, beta, conjugate: for float32, float64, complex64 and complex128; out is read only where beta != 0, a only
     where alpha != 0, and a complex 1 does not multiply (inf + 1j stays so). All other dtypes are moved bit for bit, and
     real numbers are their own conjugates.
+    dtype: of the result, to which numbers are converted on the way, rounded once: NumPy's, PyTorch's, or a name such as
+    "bfloat16"; out has it, too. Integers wrap, floats become an integer type's nearest number, NaN 0; saturate=True:
+    all types do so. casting: as in `ndarray.astype`.
     threads: by default those of `set_num_threads`, fewer for small arrays. effort: 1 = the cost model chooses the
     plan; more: so many plans are timed when a layout is new, and the best is kept in the solutions database; or
     "estimate" (1), "measure" (20), "patient" (200), "exhaustive" (-1, the whole space).
@@ -138,7 +138,8 @@ def transpose(
         inner = _inner or _loaded()
         if apart:
             raise ArrayError(_apart((axes, *apart)))
-        return inner.transposed(a, inner.Call(axes, out, alpha, beta, conjugate, order, threads, effort, stream))
+        call = inner.Call(axes, out, alpha, beta, conjugate, order, threads, effort, stream, dtype, casting, saturate)
+        return inner.transposed(a, call)
     except MemoryError as error:
         raise out_of_memory(error, "transpose") from error
 

@@ -24,7 +24,7 @@ from .checks import check_once, is_permuted, meet
 from .layout_keys import layout_of
 from .layouts import Known, layouts
 from .native_entry import MOVED, native_moves
-from .pairs import ALIGNED, PLAIN, Array, Scaling, elements, moves, unit_of
+from .pairs import ALIGNED, PLAIN, Array, Scaling, elements, is_regular, moves, unit_of
 
 REST, LONG_REST = 3, 40  # times as long as a kernel took, others wait; the latter where as many have one as may
 POSTPONED = 8  # a layout that has to wait moves an eighth of what it has moved before it asks again
@@ -129,7 +129,7 @@ def _prepared(layout: bytes, of: Array, to: Array, scale: Scaling, wanted: _Want
         found = table.planned(layout, checked=True)
         if isinstance(found, Known):
             return found
-    if found == IRREGULAR:
+    if found == IRREGULAR or not (scale is PLAIN or (is_regular(of) and is_regular(to))):
         return table.own(layout, None, (_reach(of), _reach(to)), (0, 0))
     return _own(layout, of, to, scale, wanted)
 

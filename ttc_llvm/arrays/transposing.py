@@ -15,7 +15,7 @@ from ..operands.operand import Array, Operand
 from ..operands.reading import has_functions, operand, result_place
 from ..runtime import runtime
 from . import assignment, by_numpy, tensors
-from .call import Call, Order, threads_for
+from .call import UNSAFE, Call, Order, threads_for
 from .checks import as_dtype, check_beta, check_result, permuted, scaled
 from .pairs import PLAIN, Scaling
 from .results import base, copied, is_masked, new
@@ -28,6 +28,10 @@ _repeated: Callable[[Any, Call], Any] | None = None  # once an array on a device
 
 def transposed(a: Any, call: Call) -> Any:
     """`transpose` of any array."""
+    if call.dtype is not None:
+        return locks.imported(".casting", __package__).transposed(a, call)
+    if call.casting is not UNSAFE or call.saturate is not False:
+        raise ArrayError("casting and saturate say how numbers become those of dtype, which is not given")
     result = tensors.transposed(a, call)
     if result is None and _repeated is not None and type(a) is not np.ndarray:
         result = _repeated(a, call)

@@ -6,6 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from ..problem import dtypes
+from ..problem.conversion import converted
+from ..problem.kinds import COPY
 from .checks import check_once, is_permuted, meet
 from .pairs import PLAIN, Array, Scaling
 
@@ -39,19 +42,24 @@ def _move(of: Array, to: Array) -> None:
 
 def _scale(of: Array, to: Array, scale: Scaling) -> None:
     """In the wider type of both, rounded once. A factor of 0 reads nothing."""
-    assert scale.values is not None
+    assert scale.values is not None and scale.types is not None
+    a, b = scale.types
+    numbers, result = (x.view(dtypes.to_numpy(t)) for x, t in ((of, a), (to, b)))
+    if scale.kinds == COPY and not scale.conjugate:
+        result[...] = converted(numbers, a, b)
+        return
     alpha, beta = scale.values
-    terms = list[Array]()
+    compute, terms = dtypes.compute_type(a, b), list[Array]()
     if alpha != 0:
-        terms.append(_product(np.conjugate(of) if scale.conjugate else of, alpha))
+        wide = converted(numbers, a, compute)
+        terms.append(_product(np.conjugate(wide) if scale.conjugate else wide, alpha))
     if beta != 0:
-        terms.append(_product(to, beta))
-    to[...] = sum(terms[1:], start=terms[0]) if terms else 0
+        terms.append(_product(converted(result, b, compute), beta))
+    result[...] = converted(sum(terms[1:], start=terms[0]), compute, b) if terms else 0
 
 
-def _product(x: Array, factor: Any) -> Array:
+def _product(wide: Array, factor: Any) -> Array:
     """Every product and sum rounded by itself, as kernels do; a complex 1 does not multiply."""
-    wide: Array = x.astype(factor.dtype, copy=False)
     if factor == 1:
         return wide
     if factor.dtype.kind != "c":

@@ -128,6 +128,7 @@ def problem_of(command: Command) -> Problem:
         command.alpha,
         command.beta,
         command.conjugate,
+        saturate=command.saturate,
     )
     stated = stated.row_major if command.order == "C" else stated
     return stated if command.strides_a is None and command.strides_b is None else _by_strides(command, stated)

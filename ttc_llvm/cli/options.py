@@ -102,8 +102,8 @@ GROUPS: dict[str, tuple[Option, ...]] = {
         Option("--size", "size", "N,..", "extents of A's indices (required), of a contraction's as a:24,i:16",
                values.extents),
         Option("--dataType", "data_type", "TYPE", f"{' '.join(spellings())}, v<bytes>; or in full, as"
-               " float32, uint8, bool, >i2, float32,float64; default s", default="s"),
-        Option("--alpha", "alpha", "X", "default 1; complex: 1+2j or 1,2", values.scalar, 1.0),
+               " float32, uint8, bool, >i2; or two, which are converted, as uint8,float32; default s", default="s"),
+        Option("--alpha", "alpha", "X", "default 1; complex: 1+2j or 1,2; 1/255 is rounded once", values.scalar, 1.0),
         Option("--beta", "beta", "X", "default 0: B is not read", values.scalar, 0.0),
         Option("--lda", "lda", "N,..", "outer sizes of A, lda[k] >= size[k]", values.integers),
         Option("--ldb", "ldb", "N,..", "outer sizes of B, ldb[k] >= size[perm[k]]", values.integers),
@@ -116,6 +116,7 @@ GROUPS: dict[str, tuple[Option, ...]] = {
                " np.transpose(a, perm)",
                values.order),
         _switch("--conjugate", "conjugate", "conjugate A (complex types)"),
+        _switch("--saturate", "saturate", "numbers beyond the range of B's type become its nearest"),
     ),
     CONTRACTION: (
         Option("--einsum", "einsum", "SPEC", "the indices of A, B and C, as in np.einsum: 'aibj,bjck->aick'"),

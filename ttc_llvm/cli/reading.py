@@ -40,6 +40,7 @@ class Command:
     strides_b: tuple[int, ...] | None
     order: str | None
     conjugate: bool
+    saturate: bool
     einsum: str | None
     strides_c: tuple[int, ...] | None
     conjugate_b: bool

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from typing import Any
 
+from .. import locks
 from ..arguments import COUNT
 from ..tuning.efforts import EFFORTS
 
@@ -55,12 +57,24 @@ def extents(text: str) -> tuple[int, ...]:
 
 
 def scalar(text: str) -> complex:
-    """A number, real or complex: `2`, `-1.5e3`, `1+2j` or `1,2`."""
+    """A number, real or complex: `2`, `-1.5e3`, `1+2j` or `1,2`; or a fraction of two, `1/255`, not rounded yet."""
     parts = text.replace(" ", "").split(",")
+    above, slash, below = text.partition("/")
+    if slash:
+        found: complex = _fraction(above, below)  # as complex numbers go, a type checker knows of no fractions
+        return found
     try:
         return complex(parts[0]) if len(parts) == 1 else complex(*map(float, parts))
     except (ValueError, TypeError):
         raise ValueError("a number such as 2, -1.5e3, 1+2j or 1,2 (real, imaginary) is expected") from None
+
+
+def _fraction(above: str, below: str) -> Any:
+    fraction: Any = locks.imported("fractions").Fraction
+    try:
+        return fraction(above) / fraction(below)
+    except (ValueError, ZeroDivisionError):
+        raise ValueError("a fraction of two numbers such as 1/255 is expected") from None
 
 
 def order(text: str) -> str:

@@ -163,7 +163,7 @@ def plan_like(own: CpuPlan, problem: Problem, form: Canonical, target: Target) -
 def _edge(own: int, axis: int, usual: CpuPlan, form: Canonical, target: Target) -> int:
     """The extent of a micro-tile: as chosen for the problem, where that is a number of whole (or half) registers. Rows
     that are copied may be shorter, as those of a matrix panel are: they are whole blocks then, and need no masks."""
-    lanes, size = target.lanes(form.compute.itemsize), form.compute.itemsize
+    lanes, size = target.lanes(form.widest), form.widest
     least = max(1, lanes // 2)
     if len(_near(form)) == 1:
         least = min(least, max(1, SHORTEST_ROW // size))
@@ -197,7 +197,7 @@ def _near(form: Canonical) -> list[int]:
 
 def _block(form: Canonical, near: list[int], target: Target) -> tuple[int, ...]:
     most = LANES if _masked(form, target) else LANES_WITHOUT_MASKS
-    lanes = min(target.lanes(form.compute.itemsize), most)
+    lanes = min(target.lanes(form.widest), most)
     units = form.axes[0].extent
     known = units if isinstance(units, int) else 1
     edge = max(1, lanes // known)

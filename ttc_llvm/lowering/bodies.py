@@ -102,7 +102,7 @@ def choose(problem: Problem, target: Target, plan: CpuPlan, plan_for: PlanFor | 
 
 def default_plan(canonical: Canonical, target: Target) -> CpuPlan:
     """A plain plan for a canonical form without parameters: square micro-tiles, tiles of a few of them."""
-    lanes = min(LANES, target.lanes(canonical.compute.itemsize))
+    lanes = min(LANES, target.lanes(canonical.widest))
     axes = canonical.axes
     near = [abs(static(a.stride_a)) == 1 or a.stride_b == 1 for a in axes]
     block = tuple(max(1, min(lanes, e)) if n else 1 for n, e in zip(near, canonical.extents, strict=True))

@@ -30,7 +30,10 @@ class View:
 
 @dataclass(frozen=True, slots=True)
 class Op:
-    """Operations on an element between load and store: convert, conjugate, alpha, beta."""
+    """Operations on an element between load and store: convert, conjugate, alpha, beta.
+
+    compute: its type there, that of the arithmetic if there is any.
+    """
 
     alpha: Alpha
     beta: Beta

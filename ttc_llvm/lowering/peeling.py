@@ -68,7 +68,7 @@ def _grain_of_run(canonical: Canonical, plan: CpuPlan, target: Target) -> int:
 
 
 def _has_masks(canonical: Canonical, plan: CpuPlan, target: Target) -> bool:
-    lanes = target.lanes(canonical.compute.itemsize)
+    lanes = target.lanes(canonical.widest)
     runs = has_vectors(plan.block, canonical.strides("a"), lanes) and run_axes(plan.block, canonical.strides("b"))
     return bool(runs) and all(target.has_masks(t.itemsize) for t in (canonical.a, canonical.b))
 

@@ -23,7 +23,7 @@ def _arm(name: str, features: str, bits: int) -> Target:
     sve = features == "+sve"
     return Target(
         name, _ARM, "generic", features, bits, bits, 32, _EVERY if sve else (), 128 if bits > 128 else 0,
-        l1=64 * _KIB, ways=4, l2=512 * _KIB, streams=False, scalable=sve, by_lanes=True, family="aarch64",
+        l1=64 * _KIB, ways=4, l2=512 * _KIB, streams=False, scalable=sve, by_lanes=True, half=True, family="aarch64",
         exchange=Exchange.TRANSPOSE if sve else Exchange.UNPACK,
     )  # fmt: skip
 
@@ -48,9 +48,9 @@ ROWS = {
     for row in (
         Target("sse2", X86, "x86-64", "", 128, 128, 16, (), fused=False),
         Target("avx", X86, "sandybridge", "", 256, 128, 16, (4, 8), 128, fused=False),
-        Target("avx2", X86, "haswell", "", 256, 256, 16, (4, 8), 128),
-        Target("avx512", X86, "skylake-avx512", "-prefer-256-bit", 512, 512, 32, _EVERY, 128, l2=1 << 20),
-        Target("knl", X86, "knl", "", 512, 256, 32, (4, 8), 128, l2=512 * _KIB),
+        Target("avx2", X86, "haswell", "", 256, 256, 16, (4, 8), 128, half=True),
+        Target("avx512", X86, "skylake-avx512", "-prefer-256-bit", 512, 512, 32, _EVERY, 128, l2=1 << 20, half=True),
+        Target("knl", X86, "knl", "", 512, 256, 32, (4, 8), 128, l2=512 * _KIB, half=True),
         _arm("neon", "", 128),
         _arm("sve", "+sve", 128),
         _arm("sve256", "+sve", 256),

@@ -37,7 +37,7 @@ class Target:
     natural: A and B lie at multiples of their items' size, as far as that is a power of two up to 8;
     gathers: loading a register's elements from as many addresses takes no longer than loading them one by one;
     fused: a multiplication and the addition behind it are one instruction; by_lanes: which takes a factor out of any
-    lane of a register;
+    lane of a register; half: instructions convert between half and single precision;
     abi: the ABI's name for LLVM, "" = the triple says it; family: LLVM's back end.
     """
 
@@ -67,6 +67,7 @@ class Target:
     integers: bool = False
     fused: bool = True
     by_lanes: bool = False
+    half: bool = False
     abi: str = ""
     family: str = "x86"
 
@@ -168,5 +169,6 @@ _RULES = {
     "streams": arguments.flag, "prefetches": arguments.flag, "across_lines": arguments.between(0),
     "far": arguments.flag, "pairs": arguments.flag, "exchange": arguments.instance(Exchange),
     "scalable": arguments.flag, "natural": arguments.flag, "gathers": arguments.flag, "integers": arguments.flag,
-    "fused": arguments.flag, "by_lanes": arguments.flag, "abi": arguments.text, "family": arguments.text,
+    "fused": arguments.flag, "by_lanes": arguments.flag, "half": arguments.flag, "abi": arguments.text,
+    "family": arguments.text,
 }  # fmt: skip

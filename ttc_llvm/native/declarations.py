@@ -1,7 +1,7 @@
 """C declarations of entries, inline functions that spread them over OpenMP's threads, overloads for C++.
 
 C99 and C++98. Complex elements and scalars are C99's `_Complex` in C, and `void` in C++, beside overloads for
-`std::complex`; f16 and bf16 are their bits, items of other sizes `void`.
+`std::complex`; floats of 16 and 8 bits, and swapped ones, are their bits, items of other sizes `void`.
 """
 
 from __future__ import annotations
@@ -12,14 +12,12 @@ from collections.abc import Sequence
 from ..lazy_dataclasses import replace
 from ..problem import interface, type_names
 from ..problem.dtypes import DType, Kind
+from ..problem.formats import Integer
 from ..problem.interface import BYTES_PER_THREAD, MAX_INT, Entry, Parameter, Role, Sizes, Symbols
 from ..problem.layouts import column_major
 from ..problem.problem import Problem
 
-_C_TYPES = {
-    "s": "float", "d": "double", "c": "void", "z": "void", "f16": "uint16_t", "bf16": "uint16_t",
-    "i8": "int8_t", "i16": "int16_t", "i32": "int32_t", "i64": "int64_t",
-}  # fmt: skip
+_C_TYPES = {"s": "float", "d": "double", "c": "void", "z": "void"}
 COMPLEX = {"c": "ttc_complex_float", "z": "ttc_complex_double"}
 CPP_TYPES = {"c": "std::complex<float>", "z": "std::complex<double>"}
 
@@ -47,7 +45,10 @@ int omp_get_max_threads(void);
 
 def c_type(t: DType) -> str:
     """The C++ type of elements or of a scalar, C's as well but for complex ones."""
-    return _C_TYPES.get(t.name, "void")
+    if t.stored in _C_TYPES or t.format is None:
+        return _C_TYPES.get(t.stored, "void")
+    sign = "" if isinstance(t.format, Integer) and t.format.signed else "u"
+    return f"{sign}int{8 * t.itemsize}_t"
 
 
 def element_type(problem: Problem, t: DType) -> str:
@@ -92,7 +93,7 @@ def arguments(entry: Entry) -> str:
 
 def _kind(problem: Problem, parameter: Parameter) -> str:
     """The type of a parameter, with its star or a blank behind."""
-    a, b = (COMPLEX.get(t.name, element_type(problem, t)) for t in (problem.a, problem.b))
+    a, b = (COMPLEX.get(t.stored, element_type(problem, t)) for t in (problem.a, problem.b))
     scalar = COMPLEX.get(problem.compute.name, c_type(problem.compute))
     return {
         Role.A: f"const {a} *TTC_RESTRICT ",
@@ -180,7 +181,7 @@ def cpp(problem: Problem, symbols: Symbols) -> str:
 
 def _overload(entry: Entry) -> str:
     problem = entry.problem
-    a, b, compute = (CPP_TYPES[t.name] for t in (problem.a, problem.b, problem.compute))
+    a, b, compute = (CPP_TYPES.get(t.stored, c_type(t)) for t in (problem.a, problem.b, problem.compute))
     kinds = {Role.A: f"const {a} *TTC_RESTRICT ", Role.B: f"{b} *TTC_RESTRICT ", Role.SCALAR: f"{compute} "}
     passed = {Role.A: "static_cast<const void *>({})", Role.B: "static_cast<void *>({})", Role.SCALAR: "&{}"}
     taken = ", ".join((kinds[p.role] if p.role in kinds else _kind(problem, p)) + p.name for p in entry.parameters)

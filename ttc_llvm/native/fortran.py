@@ -1,7 +1,7 @@
 """The Fortran module of one or many objects: `iso_c_binding` interfaces of all entries.
 
 Fortran 2018: lda and ldb are optional, and an absent one arrives as NULL. Arrays of any rank can be passed: they
-arrive as they lie in memory. f16 and bf16 are 2-byte integers; items of other sizes are `type(*)`.
+arrive as they lie in memory. Small and swapped floats are integers of their size; items of other sizes are `type(*)`.
 """
 
 from __future__ import annotations
@@ -20,8 +20,6 @@ from .whole_file import filled
 
 TYPES = {
     "s": "real(c_float)", "d": "real(c_double)", "c": "complex(c_float_complex)", "z": "complex(c_double_complex)",
-    "f16": "integer(c_int16_t)", "bf16": "integer(c_int16_t)", "i8": "integer(c_int8_t)",
-    "i16": "integer(c_int16_t)", "i32": "integer(c_int32_t)", "i64": "integer(c_int64_t)",
 }  # fmt: skip
 WIDTH = 100  # of comments; lines may have 132 characters
 PIECE = 96  # characters of a name in one line
@@ -96,7 +94,7 @@ def _type(problem: Problem, role: Role) -> str:
 
 
 def _of(t: DType) -> str:
-    return TYPES.get(t.name, "type(*)")
+    return TYPES.get(t.stored, "type(*)" if t.format is None else f"integer(c_int{8 * t.itemsize}_t)")
 
 
 def _kinds(declared: str) -> list[str]:

@@ -7,14 +7,17 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ..lazy_dataclasses import dataclass
-from ..problem import interface, names, wording
+from ..problem import dtypes, interface, names, wording
 from ..problem.dtypes import DType, Kind
 from ..problem.interface import PLAIN, Symbols
 from ..problem.problem import Problem
 from . import declarations
 from .whole_file import filled
 
-MEANINGS = {"c": "float complex", "z": "double complex", "f16": "16-bit floats", "bf16": "bfloat16"}
+MEANINGS = {
+    "c": "float complex", "z": "double complex", "f16": "16-bit floats", "bf16": "bfloat16",
+    "e4m3fn": "8-bit floats (e4m3fn)", "e5m2": "8-bit floats (e5m2)",
+}  # fmt: skip
 WIDTH = 100
 TEMPLATE = Path(__file__).with_name("header.h.in")
 ABI = Path(__file__).with_name("abi.h.in")  # macros and types that all headers share
@@ -108,7 +111,9 @@ def _sizes(problem: Problem) -> list[str]:
 
 
 def _meaning(t: DType, known: str) -> str:
-    return MEANINGS.get(t.name) or (known if known != "void" else f"items of {t.itemsize} bytes")
+    if t.swapped:
+        return f"{_meaning(dtypes.unswapped(t), known)}, bytes in reverse order"
+    return MEANINGS.get(t.stored) or (known if known != "void" else f"items of {t.itemsize} bytes")
 
 
 def _scalars(problem: Problem) -> list[str]:
@@ -117,11 +122,13 @@ def _scalars(problem: Problem) -> list[str]:
         return ["Every item is copied bit for bit."]
     kind = f"{_meaning(compute, declarations.c_type(compute))}{', by pointer' if compute.kind is Kind.COMPLEX else ''}"
     exact = problem.a == problem.b and not problem.conjugate
+    beyond = "A number beyond the range of B's type becomes its nearest one." if problem.b.saturates else ""
     copy = " alpha = 1 and beta = 0 copies bit for bit." if exact else ""
     ones = " Those that equal 1 do not multiply." if compute.kind is Kind.COMPLEX else ""
     return [
         f"alpha and beta: {kind}; entries without beta take it as 0. alpha = 0: A is not read."
-        f" beta = 0: B is not read.{copy}{ones}"
+        f" beta = 0: B is not read.{copy}{ones}",
+        *([beyond] if beyond else []),
     ]
 
 

@@ -72,6 +72,18 @@ class Canonical:
         """The type in which alpha, beta and the arithmetic live."""
         return dtypes.compute_type(self.a, self.b)
 
+    @cached_property
+    def between(self) -> DType:
+        """The type of elements between load and store: that of the arithmetic, without any the wider one of both."""
+        if self.kinds == COPY and not self.conjugate:
+            return max(self.b, self.a, key=lambda t: t.itemsize)
+        return self.compute
+
+    @cached_property
+    def widest(self) -> int:
+        """Bytes of the longest type that an element has on its way."""
+        return max(self.a.itemsize, self.b.itemsize, self.between.itemsize)
+
     @property
     def is_move(self) -> bool:
         """True for a bit-exact copy."""

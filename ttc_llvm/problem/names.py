@@ -24,7 +24,7 @@ def stem(problem: Problem) -> str:
     is cut and ends in a digest of the whole, so that it stays distinct.
     """
     parts = [
-        f"{dtypes.pair_name(problem.a, problem.b)}Transpose{_perm(problem.perm)}_{_sizes(problem.size)}",
+        f"{_types(problem)}Transpose{_perm(problem.perm)}_{_sizes(problem.size)}",
         _outer("lda", problem.lda, problem.size),
         _outer("ldb", problem.ldb, problem.size_b),
         "_conj" if problem.conjugate else "",
@@ -71,6 +71,10 @@ def guard(header: str) -> str:
 def block_guard(entry: str) -> str:
     """The guard of a problem's part of any header, by its plain entry: never that of a whole header."""
     return f"TTC_{entry}_ENTRIES"
+
+
+def _types(problem: Problem) -> str:
+    return dtypes.pair_name(problem.a, problem.b).replace(",", "_")
 
 
 def _perm(perm: tuple[int, ...]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, SupportsIndex
+from typing import TYPE_CHECKING, Any, SupportsFloat, SupportsIndex
 
 from .. import arguments, locks
 from ..arguments import cut
@@ -27,12 +27,14 @@ class Problem:
     size, lda: extents and outer sizes in A's index order; ldb: outer sizes in B's order. None = no padding.
     dtype: `s d c z`, `sd ds cz zc` (A's type, then B's), or a type of plain moves (`f16 bf16 i8..i64 v<bytes>`); also
     as `float32`, `float32,float64`, `>i2`, a NumPy dtype or class (see `type_names.read`). It is kept by its letters.
+    Two types of numbers, as `uint8,float32`, are converted, by the rules of docs/casts.md.
     alpha, beta: the defaults of a call; they stay run-time values. A complex 1 does not multiply: inf + 1j stays so.
     What rounds to 0 or 1 in single precision is 0 or 1 where that is the type of the arithmetic, as in C.
     conjugate: conjugate A (complex types only).
     inplace: A and B are one tensor, whose shape and outer sizes the permutation keeps.
     axes_a, axes_b: axes_a[k] = the axis of a caller's array that is index k of A, and so for B; None = axis k.
     `from_arrays` and `row_major` set them; they change how a solution reads arrays, and nothing else.
+    saturate: numbers beyond the range of B's type become its nearest number, where types differ.
 
     Raises ProblemError, one sentence, for anything invalid. Source: Springer, Sankaran, Bientinesi 2016, eq. 1.
     """
@@ -48,6 +50,7 @@ class Problem:
     axes_a: tuple[int, ...] | None = None
     axes_b: tuple[int, ...] | None = None
     inplace: bool = False
+    saturate: bool = False
 
     if TYPE_CHECKING:  # what is taken; the fields say what is kept
 
@@ -58,12 +61,13 @@ class Problem:
             dtype: TypeLike = "s",
             lda: Iterable[SupportsIndex] | None = None,
             ldb: Iterable[SupportsIndex] | None = None,
-            alpha: complex = 1.0,
+            alpha: complex | SupportsFloat = 1.0,
             beta: complex = 0.0,
             conjugate: bool = False,
             axes_a: Iterable[SupportsIndex] | None = None,
             axes_b: Iterable[SupportsIndex] | None = None,
             inplace: bool = False,
+            saturate: bool = False,
         ) -> None: ...
 
     def __post_init__(self) -> None:
@@ -83,7 +87,7 @@ class Problem:
     @classmethod
     def from_arrays(
         cls, x: Any, axes: Iterable[SupportsIndex] | None = None, out: Any = None, *,
-        alpha: complex = 1.0, beta: complex = 0.0, conjugate: bool = False,
+        alpha: complex | SupportsFloat = 1.0, beta: complex = 0.0, conjugate: bool = False, saturate: bool = False,
     ) -> Problem:  # fmt: skip
         """The problem `out <- alpha * transpose(x, axes) + beta * out` of arrays that lie as these do.
 
@@ -96,7 +100,9 @@ class Problem:
         (`ttc_llvm.transpose` takes those), ProblemError for types and scalars.
         """
         f = locks.imported(".of_arrays", __package__).stated(x, axes, out)
-        return cls(f.perm, f.size, f.dtype, f.lda, f.ldb, alpha, beta, conjugate, f.axes_a, f.axes_b, out is x)
+        return cls(
+            f.perm, f.size, f.dtype, f.lda, f.ldb, alpha, beta, conjugate, f.axes_a, f.axes_b, out is x, saturate
+        )
 
     @property
     def spelled(self) -> str:
@@ -116,7 +122,8 @@ class Problem:
     @property
     def b(self) -> DType:
         """B's element type."""
-        return dtypes.parse_pair(self.dtype)[1]
+        a, b = dtypes.parse_pair(self.dtype)
+        return dtypes.saturating(b) if self.saturate and a != b else b
 
     @property
     def compute(self) -> DType:
@@ -180,6 +187,7 @@ _RULES = {
     "lda": arguments.optional(arguments.integers),
     "ldb": arguments.optional(arguments.integers),
     "conjugate": arguments.flag,
+    "saturate": arguments.flag,
     "axes_a": arguments.optional(arguments.integers),
     "axes_b": arguments.optional(arguments.integers),
     "inplace": arguments.flag,

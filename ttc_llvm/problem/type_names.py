@@ -14,6 +14,7 @@ from .. import locks
 from ..arguments import cut, shown
 from ..errors import ProblemError
 from ..lazy_dataclasses import dataclass
+from ..operands.types import spelled as full_name
 from . import dtypes
 from .dtypes import MAX_ITEMSIZE, DType
 
@@ -36,8 +37,16 @@ SHORT = {
     "half": "float16", "single": "float32", "double": "float64", "csingle": "complex64", "cdouble": "complex128",
     "byte": "int8", "ubyte": "uint8", "short": "int16", "ushort": "uint16", "intc": "int32", "uintc": "uint32",
     "longlong": "int64", "ulonglong": "uint64", "bool_": "bool", "?": "bool",
+    "e4m3fn": "float8_e4m3fn", "e5m2": "float8_e5m2",
 }  # fmt: skip
 """Short names and the full ones. Numbers are bits; but where NumPy counts bytes, and no type has so few bits, bytes."""
+
+_NUMBERS = {
+    "float32": "s", "float64": "d", "complex64": "c", "complex128": "z", "float16": "f16", "bfloat16": "bf16",
+    "bool": "u8", "float8_e4m3fn": "e4m3fn", "float8_e5m2": "e5m2",
+    **{f"{sign}int{bits}": f"{sign or 'i'}{bits}" for bits in (8, 16, 32, 64) for sign in ("", "u")},
+}  # fmt: skip
+"""Full names of types whose numbers are converted; those of `bool` are read only."""
 
 AMBIGUOUS = {
     "float": ("float32", "float64"), "complex": ("complex64", "complex128"), "cfloat": ("complex64", "complex128"),
@@ -117,11 +126,20 @@ def _single(element: _Element, spelled: str, sides: tuple[str, str]) -> TypeName
 def _combined(a: _Element, b: _Element, text: str) -> TypeName:
     if a.meaning == b.meaning:
         return _single(a, text, (a.spelled, b.spelled))
-    if a.type.name + b.type.name in dtypes.PAIRS:
-        return TypeName(a.type.name + b.type.name, text, (a.spelled, b.spelled))
-    raise ProblemError(
-        f"data types {a.spelled} -> {b.spelled} cannot be combined: mixed pairs are {', '.join(dtypes.PAIRS)}"
-    )
+    of, to = _number(a), _number(b)
+    if of is None or to is None or b.meaning == "bool" or not dtypes.converts(of, to):
+        raise ProblemError(f"data types {a.spelled} -> {b.spelled} cannot be combined: {dtypes.RULE}")
+    return TypeName(dtypes.pair_name(of, to), text, (a.spelled, b.spelled))
+
+
+def _number(element: _Element) -> DType | None:
+    """The type of an element's numbers where they can be converted: NumPy's types of the other byte order, too."""
+    if element.meaning in dtypes.SWAPPED:
+        return dtypes.SWAPPED[element.meaning]
+    if element.meaning[:1] in "<>":
+        native = str(np.dtype(element.meaning).newbyteorder())
+        return dtypes.SWAPPED.get(f"{_NUMBERS.get(native)}r")
+    return dtypes.dtype(_NUMBERS[element.meaning]) if element.meaning in _NUMBERS else None
 
 
 def _element(given: Any) -> _Element:
@@ -131,7 +149,7 @@ def _element(given: Any) -> _Element:
     found = _numpy_type(given)
     if found is not None:
         spelled = cut(given.__name__ if isinstance(given, type) else str(found))
-        return _Element(spelled, str(found), dtypes.from_numpy(found, spelled))
+        return _Element(spelled, full_name(found), dtypes.from_numpy(found, spelled))
     if type(given).__module__ == "torch" and type(given).__name__ == "dtype":
         full = str(given).removeprefix("torch.")
         return _Element(str(given), full, _named(full).type)
@@ -166,7 +184,7 @@ def _named(text: str) -> _Element:
         raise ProblemError(
             "data type {!r} is {} to some and {} to others: write one of the two".format(text, *AMBIGUOUS[text])
         )
-    if re.fullmatch("v[0-9]+", text):
+    if re.fullmatch("v[0-9]+", text) or text in dtypes.SWAPPED:
         return _Element(text, text, dtypes.dtype(text))
     if re.fullmatch(_OF_NUMPY, text):
         try:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..machine.target import Target
-from . import type_names
+from . import dtypes, type_names
 from .canonical import Canonical, static
 from .contraction import Contraction
 from .kinds import Alpha, Beta
@@ -27,9 +27,13 @@ def problem_line(problem: Problem) -> str:
     """The computation in one line, with permutation, sizes and type."""
     name = "conj(A)" if problem.conjugate else "A"
     update = "" if problem.beta == 0 else f" + {number(problem.beta)} * B"
-    parts = [*_shape_parts(problem), f"type {problem.spelled}", *_outer_parts(problem)]
+    parts = [*_shape_parts(problem), f"type {_types(problem)}", *_outer_parts(problem)]
     parts += [f"in C order {in_c_order(problem)}"] if problem.is_row_major else []
     return f"B <- {number(problem.alpha)} * {name}{update}: " + ", ".join(parts)
+
+
+def _types(problem: Problem) -> str:
+    return f"{problem.spelled}{' saturating' if problem.saturate else ''}"
 
 
 def in_c_order(problem: Problem) -> str:
@@ -74,7 +78,7 @@ def number(value: complex) -> str:
 
 def problem_fields(problem: Problem) -> dict[str, Any]:
     """A problem under the command line's own names."""
-    return {
+    fields = {
         "perm": problem.perm,
         "size": problem.size,
         "dataType": problem.dtype,
@@ -84,6 +88,7 @@ def problem_fields(problem: Problem) -> dict[str, Any]:
         "beta": _scalar_field(problem.beta),
         "conjugate": problem.conjugate,
     }
+    return fields | ({"saturate": True} if problem.saturate else {})
 
 
 def stated_fields(problem: Problem) -> dict[str, Any]:
@@ -112,10 +117,11 @@ def contraction_fields(stated: Contraction) -> dict[str, Any]:
 def merged_fields(canonical: Canonical) -> dict[str, Any]:
     """The fields of a problem that has this canonical form, whose indices are its axes."""
     order = sorted(range(len(canonical.axes)), key=lambda k: (abs(static(canonical.axes[k].stride_a)), k))
-    types = canonical.a.name if canonical.a == canonical.b else canonical.a.name + canonical.b.name
+    types = dtypes.pair_name(canonical.a, canonical.b).removesuffix("sat")
     size = [canonical.axes[k].extent for k in order]
     perm = [order.index(k) for k in range(len(order))]
-    return {"perm": perm, "size": size, "dataType": types, "conjugate": canonical.conjugate}
+    fields = {"perm": perm, "size": size, "dataType": types, "conjugate": canonical.conjugate}
+    return fields | ({"saturate": True} if canonical.b.saturates else {})
 
 
 def target_fields(target: Target) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ..arguments import number, shown
+from ..arguments import is_fraction, number, shown
 from ..errors import ArrayError
 from ..lazy_dataclasses import dataclass, field
 from ..operands import torch_tensor
@@ -63,9 +63,10 @@ class Storage:
 
     @classmethod
     def of(cls, problem: Problem, name: Literal["A", "B"]) -> Storage:
-        """A or B of a problem. Plain moves take any items of that size: unsigned integers, ml_dtypes' bfloat16 ..."""
+        """A or B of a problem. Plain moves take any items of that size, unsigned integers, ml_dtypes' bfloat16 ..., and
+        types that NumPy lacks do."""
         own = problem.a if name == "A" else problem.b
-        exact = problem.compute.kind is not Kind.OPAQUE
+        exact = problem.compute.kind is not Kind.OPAQUE and not dtypes.is_foreign(own)
         spelled = problem.spelled_of(name.lower())
         return cls(name, Tensor.of(problem, name), dtypes.to_numpy(own), exact, name == "B", spelled)
 
@@ -186,7 +187,7 @@ def exactly(name: str, value: Any) -> Any:
     """An optional scalar as part of a cache's key; ProblemError as `number`. Complex numbers go by their bits: 3 + 0j
     equals 3 - 0j, but makes other zeros. The sign of a real zero changes nothing: zeros are kinds of their own."""
     kind = type(value)
-    if kind in REALS:
+    if kind in REALS or is_fraction(value):
         return value
     given = value if kind is complex else number(name, value)
     return _PARTS.pack(given.real, given.imag)

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from ttc_llvm.problem import dtypes
 from ttc_llvm.problem.canonical import Canonical, is_move
+from ttc_llvm.problem.conversion import converted, values
 from ttc_llvm.problem.dtypes import DType, Kind
 from ttc_llvm.problem.kinds import Alpha, Beta
 
@@ -25,17 +26,16 @@ def expected(canonical: Canonical, a: Array, b: Array, alpha: complex, beta: com
     kinds, compute = canonical.kinds, canonical.compute
     if is_move(kinds, canonical.a, canonical.b, canonical.conjugate):
         return a
-    wide = dtypes.to_numpy(compute)
-    terms = []
+    between, terms = canonical.between, []
     if kinds.alpha is not Alpha.ZERO:
-        x = a.astype(wide)
+        x = converted(a, canonical.a, between)
         x = np.conjugate(x) if canonical.conjugate else x
         terms.append(x if kinds.alpha is Alpha.ONE else _times(x, alpha, compute))
     if kinds.beta is Beta.ANY:
-        terms.append(_times(b.astype(wide), beta, compute))
+        terms.append(_times(converted(b, canonical.b, compute), beta, compute))
     with np.errstate(all="ignore"):
-        total = sum(terms[1:], start=terms[0]) if terms else np.zeros(a.shape, wide)
-        return np.asarray(total).astype(dtypes.to_numpy(canonical.b))
+        total = sum(terms[1:], start=terms[0]) if terms else np.zeros(a.shape, dtypes.to_numpy(between))
+    return converted(np.asarray(total), between, canonical.b)
 
 
 def _times(x: Array, scalar: complex, compute: DType) -> Array:
@@ -66,7 +66,8 @@ def mismatch(
 
     def wrong(first: tuple[int, ...]) -> tuple[int, ...] | None:
         at = tuple(slice(i, i + step) for i, step in zip(first, steps, strict=True))
-        found = ~same(expected(canonical, a[at], before[at], *scalars), after[at])
+        wanted, got = (_read(x, canonical.b) for x in (expected(canonical, a[at], before[at], *scalars), after[at]))
+        found = ~same(wanted, got)
         if not found.any():
             return None
         return tuple(i + int(inside) for i, inside in zip(first, np.argwhere(found)[0], strict=True))
@@ -90,6 +91,11 @@ def same(wanted: Array, got: Array) -> npt.NDArray[np.bool_]:
         return np.asarray((_words(wanted) == _words(got)).all(axis=-1))
     equal = np.asarray(wanted == got)
     return equal if equal.all() else np.asarray(equal | ((wanted != wanted) & (got != got)))
+
+
+def _read(x: Array, t: DType) -> Array:
+    """What small floats are, so that all NaNs are one; everything else as it is."""
+    return x if t.kind is not Kind.OPAQUE or t.format is None else values(x, t)
 
 
 def _words(x: Array) -> npt.NDArray[np.uint8]:

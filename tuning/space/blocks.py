@@ -10,7 +10,6 @@ from ttc_llvm.lowering.shared_run import shared_run
 from ttc_llvm.lowering.tile_sizes import cover, merge
 from ttc_llvm.machine.target import Target
 from ttc_llvm.problem.canonical import Canonical, static
-from ttc_llvm.problem.dtypes import compute_type
 from ttc_llvm.problem.kinds import Beta
 
 SPREAD = 8  # rows in a register, at least, that are worth spreading
@@ -20,7 +19,7 @@ MAX_ELEMENTS_IN_MEMORY = 2048  # of tensors beyond the caches, where bytes need 
 
 def width(canonical: Canonical, target: Target) -> int:
     """Elements in a full register, by the wider element type."""
-    return target.lanes(compute_type(canonical.a, canonical.b).itemsize)
+    return target.lanes(canonical.widest)
 
 
 @lru_cache(maxsize=16)
@@ -28,7 +27,7 @@ def blocks(canonical: Canonical, target: Target) -> tuple[tuple[int, ...], ...]:
     """Micro-tile shapes, the most promising first: a full register on both sides, whole cache lines of B, then
     narrower ones where a full square would not fit the registers."""
     w = width(canonical, target)
-    size = compute_type(canonical.a, canonical.b).itemsize
+    size = canonical.widest
     line = max(1, target.line // size)
     same, copies = same_unit_axis(canonical), canonical.kinds.beta is Beta.ZERO
     shapes = [(4 * w, 4 * w), (2 * w, 2 * w), (w, w)] if same else [(w, max(w, line)), (w, w)]

@@ -6,7 +6,6 @@ from enum import Enum
 
 from ...lazy_dataclasses import dataclass
 from ...machine.gpu_target import GpuTarget
-from ...problem import dtypes
 from ...problem.canonical import Canonical
 from ...problem.dtypes import DType, Kind
 from ...problem.kinds import Alpha, Beta
@@ -77,8 +76,7 @@ def scalar_slots(compute: DType) -> tuple[Slot, ...]:
 def parameters(canonical: Canonical) -> tuple[KernelParameter, ...]:
     """A kernel's parameters: both tensors, then the parts of those scalars that its kinds leave open."""
     kinds = canonical.kinds
-    compute = dtypes.compute_type(canonical.a, canonical.b)
-    return arguments(kinds.alpha is Alpha.ANY, kinds.beta is Beta.ANY, compute)
+    return arguments(kinds.alpha is Alpha.ANY, kinds.beta is Beta.ANY, canonical.compute)
 
 
 def arguments(alpha: bool, beta: bool, compute: DType) -> tuple[KernelParameter, ...]:

@@ -50,7 +50,7 @@ def phase(canonical: Canonical, plan: CpuPlan, leaf: Micro, target: Target) -> t
 
 def row_block(canonical: Canonical, plan: CpuPlan, target: Target) -> tuple[int, ...]:
     """Whole vectors, up to four, along B's contiguous axis."""
-    width = target.lanes(max(canonical.a.itemsize, canonical.b.itemsize))
+    width = target.lanes(canonical.widest)
     block = [1] * len(plan.tile)
     run = next((k for k, s in enumerate(canonical.strides("b")) if s == 1), 0)
     count = max((n for n in (4, 2, 1) if plan.tile[run] % (n * width) == 0), default=1)

@@ -21,7 +21,7 @@ def views(canonical: Canonical) -> tuple[View, View]:
 
 def operation(canonical: Canonical) -> Op:
     """The operation on an element on its way from A to B."""
-    return Op(canonical.kinds.alpha, canonical.kinds.beta, canonical.conjugate, canonical.compute)
+    return Op(canonical.kinds.alpha, canonical.kinds.beta, canonical.conjugate, canonical.between)
 
 
 def direct_leaf(canonical: Canonical, plan: CpuPlan, loads: int) -> Micro:

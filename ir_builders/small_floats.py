@@ -1,0 +1,87 @@
+"""Floats of 16 bits and fewer, from and to single precision, by integer operations on whole registers.
+
+An exponent is moved from one bias to the other by an addition. Numbers without a leading 1 are told by a sum, or a
+difference, with a power of two whose last bit is their unit: the hardware's own rounding does the rest.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from llvmlite import ir
+
+from ttc_llvm.problem.formats import SINGLE, Float
+
+from .values import F32
+
+_SIGN, _INFINITE, _QUIET = 1 << 31, 0x7F800000, 1 << 22
+
+
+def integers(like: ir.Value, bits: int) -> ir.VectorType:
+    """The type of as many integers of this width."""
+    return ir.VectorType(ir.IntType(bits), like.type.count)
+
+
+def constant(kind: ir.VectorType, value: Any) -> ir.Constant:
+    """A vector of one value."""
+    return ir.Constant(kind, [value] * int(kind.count))
+
+
+def clamped(b: ir.IRBuilder, x: ir.Value, most: float) -> ir.Value:
+    """Numbers from -most to most; NaNs stay."""
+    for relation, limit in ((">", most), ("<", -most)):
+        bound = constant(x.type, limit)
+        x = b.select(b.fcmp_ordered(relation, x, bound), bound, x)
+    return x
+
+
+def widened(b: ir.IRBuilder, value: ir.Value, form: Float) -> ir.Value:
+    """Bits of a small format in single precision, exactly; NaNs become quiet ones."""
+    kind, shift = integers(value, 32), SINGLE.mantissa - form.mantissa
+    bits = b.zext(value, kind)
+    sign = b.shl(b.and_(bits, constant(kind, 1 << form.bits - 1)), constant(kind, 32 - form.bits))
+    size = b.and_(bits, constant(kind, (1 << form.bits - 1) - 1))
+    found = b.shl(size, constant(kind, shift))
+    moved = SINGLE.bias - form.bias
+    if moved:
+        least = constant(kind, 1 << form.mantissa)
+        unit = constant(ir.VectorType(F32, kind.count), 2.0 ** (1 - form.bias))
+        first = b.bitcast(b.add(found, constant(kind, moved + 1 << SINGLE.mantissa)), unit.type)
+        tiny = b.bitcast(b.fsub(first, unit), kind)
+        found = b.add(found, constant(kind, moved << SINGLE.mantissa))
+        found = b.select(b.icmp_unsigned("<", size, least), tiny, found)
+    if form.infinite:
+        high = constant(kind, _INFINITE)
+        whole = b.or_(found, high) if moved else found
+        nan = b.icmp_unsigned(">", size, constant(kind, form.beyond))
+        whole = b.or_(whole, b.select(nan, constant(kind, _QUIET), ir.Constant(kind, None)))
+        found = b.select(b.icmp_unsigned(">=", size, constant(kind, form.beyond)), whole, found)
+    else:
+        nan = b.icmp_unsigned("==", size, constant(kind, form.beyond))
+        found = b.select(nan, constant(kind, _INFINITE | _QUIET), found)
+    return b.bitcast(b.or_(found, sign), ir.VectorType(F32, kind.count))
+
+
+def narrowed(b: ir.IRBuilder, x: ir.Value, form: Float) -> ir.Value:
+    """Single precision as bits of a small format: rounded to the nearest, ties to even."""
+    kind, shift = integers(x, 32), SINGLE.mantissa - form.mantissa
+    bits = b.bitcast(x, kind)
+    sign = b.and_(bits, constant(kind, _SIGN))
+    size = b.xor(bits, sign)
+    moved = SINGLE.bias - form.bias
+    even = b.and_(b.lshr(size, constant(kind, shift)), constant(kind, 1))
+    up = constant(kind, (1 << shift - 1) - 1 - (moved << SINGLE.mantissa))
+    found = b.lshr(b.add(b.add(size, up), even), constant(kind, shift))
+    if moved:
+        tiny = b.icmp_unsigned("<", size, constant(kind, moved + 1 << SINGLE.mantissa))
+        unit = constant(x.type, 2.0 ** (1 - form.bias + shift))
+        whole = b.bitcast(b.fadd(b.bitcast(size, x.type), unit), kind)
+        found = b.select(tiny, b.sub(whole, b.bitcast(unit, kind)), found)
+    beyond = constant(kind, form.beyond)
+    found = b.select(b.icmp_unsigned(">", found, beyond), beyond, found)
+    if form.infinite:
+        quiet = b.or_(b.lshr(size, constant(kind, shift)), constant(kind, form.beyond | 1 << form.mantissa - 1))
+        quiet = b.and_(quiet, constant(kind, (1 << form.bits - 1) - 1))
+        found = b.select(b.icmp_unsigned(">", size, constant(kind, _INFINITE)), quiet, found)
+    found = b.or_(found, b.lshr(sign, constant(kind, 32 - form.bits)))
+    return b.trunc(found, integers(x, form.bits))
