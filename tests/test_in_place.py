@@ -24,8 +24,8 @@ from ttc_llvm.lowering.lower import lower
 from ttc_llvm.lowering.plan import CpuPlan, Store
 from ttc_llvm.lowering.plan_checks import check
 from ttc_llvm.machine import lookup
-from ttc_llvm.problem import canonical, dtypes, orbits
-from ttc_llvm.problem.canonical import Axis, Placed
+from ttc_llvm.problem import canonical_text, dtypes, orbits
+from ttc_llvm.problem.canonical import Axis, Canonical, Placed
 from ttc_llvm.problem.in_place import images, in_place
 from ttc_llvm.problem.kinds import Kinds
 from ttc_llvm.problem.layouts import column_major
@@ -62,7 +62,7 @@ def moves(draw: st.DrawFn) -> tuple[Case, Placed, CpuPlan]:
 
 
 @st.composite
-def plans(draw: st.DrawFn, form: canonical.Canonical) -> CpuPlan:
+def plans(draw: st.DrawFn, form: Canonical) -> CpuPlan:
     """Any plan in place."""
     rank, image = len(form.axes), images(form.axes)
     assert image is not None
@@ -220,7 +220,7 @@ def test_solutions_in_place(perm: tuple[int, ...], size: tuple[int, ...], dtype:
     with pytest.raises(ProblemError, match="no objects"):
         solution.write("unused")
     assert "orbit" in str(solution.explain(1)) + str(solution.nest)
-    assert canonical.parse(str(solution.nest.canonical)) == solution.nest.canonical
+    assert canonical_text.parse(str(solution.nest.canonical)) == solution.nest.canonical
 
 
 def test_other_solutions_say_that_they_are_out_of_place() -> None:

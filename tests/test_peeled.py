@@ -25,7 +25,7 @@ from ttc_llvm.lowering.writing import resolve
 from ttc_llvm.machine import lookup
 from ttc_llvm.machine.target import Target
 from ttc_llvm.problem.canonical import Axis, Canonical, canonicalise
-from ttc_llvm.problem.canonical import parse as parse_form
+from ttc_llvm.problem.canonical_text import parse as parse_form
 from ttc_llvm.problem.dtypes import Kind, parse_pair
 from ttc_llvm.runtime import backend
 

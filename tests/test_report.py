@@ -19,7 +19,7 @@ from ttc_llvm.bench.result_line import to_line
 from ttc_llvm.bench.results import Result
 from ttc_llvm.bench.suites import SUITES
 from ttc_llvm.errors import OptionError, ProblemError
-from ttc_llvm.problem import canonical as forms
+from ttc_llvm.problem import canonical_text as forms
 from ttc_llvm.problem.canonical import canonicalise
 from ttc_llvm.problem.problem import Problem
 from ttc_llvm.report import figures, groups, inputs, ranking, rows, writer

@@ -8,7 +8,7 @@ from typing import Any
 
 from ..arguments import cut
 from ..errors import ProblemError
-from ..problem import canonical, wording
+from ..problem import canonical_text, wording
 from ..problem.tables import aligned, wrapped
 from ..problem.wording import count
 from ..tuning.database.field_rules import EXHAUSTIVE
@@ -71,7 +71,7 @@ def _problem(record: Record) -> tuple[str, str, str, str]:
     of rows that state none of these, the text."""
     asked, text = json.loads(record.extra).get(wording.ASKED), record.request.problem
     try:
-        return _typed(asked if isinstance(asked, dict) else wording.merged_fields(canonical.parse(text)))
+        return _typed(asked if isinstance(asked, dict) else wording.merged_fields(canonical_text.parse(text)))
     except (ProblemError, KeyError, TypeError, ValueError):
         return "-", text, "-", ""
 

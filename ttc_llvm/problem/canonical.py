@@ -146,22 +146,6 @@ class Canonical:
         return f"{self.a}>{self.b} {self.kinds}{flags} " + " ".join(map(str, self.axes))
 
 
-def parse(text: str) -> Canonical:
-    """The inverse of `str(canonical)` where all sizes are numbers; ProblemError for any other text."""
-    try:
-        types, kinds, *axes = text.split()
-        conjugate = axes[:1] == ["conj"]
-        in_place = axes[conjugate : conjugate + 1] == ["in-place"]
-        a, b = map(dtypes.dtype, types.split(">"))
-        alpha, beta = kinds.split("-")
-        numbers = tuple(Axis(*map(int, axis.split(":"))) for axis in axes[conjugate + in_place :])
-        if not numbers:
-            raise ValueError
-        return Canonical(numbers, a, b, Kinds(Alpha(alpha), Beta(beta)), conjugate, in_place)
-    except (ValueError, TypeError):
-        raise ProblemError(f"{text[:60]!r} is no canonical form: types kinds extent:stride:stride ..") from None
-
-
 @dataclass(frozen=True, slots=True)
 class Placed:
     """A canonical form and where its element 0 lies: offsets in A's and B's elements from the given bases."""

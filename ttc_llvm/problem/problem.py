@@ -93,16 +93,14 @@ class Problem:
 
         x, out: of NumPy or another library, whose shapes, strides and types are read and whose elements are not: in C
         or F order, or parts of such arrays, which give lda and ldb. axes: as in `np.transpose`. out: None stands for a
-        new array in C order of x's type, x itself for a problem in place. A solution of this problem takes x and out,
-        and arrays of their shapes.
+        new array in C order of x's type, x itself for a problem in place. Solutions take arrays of their shapes.
 
         Raises ArrayError for shapes and axes that do not fit, and for strides that no problem states
         (`ttc_llvm.transpose` takes those), ProblemError for types and scalars.
         """
         f = locks.imported(".of_arrays", __package__).stated(x, axes, out)
-        return cls(
-            f.perm, f.size, f.dtype, f.lda, f.ldb, alpha, beta, conjugate, f.axes_a, f.axes_b, out is x, saturate
-        )
+        stated = f.perm, f.size, f.dtype, f.lda, f.ldb
+        return cls(*stated, alpha, beta, conjugate, f.axes_a, f.axes_b, out is x, saturate)
 
     @property
     def spelled(self) -> str:

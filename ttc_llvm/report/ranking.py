@@ -14,7 +14,7 @@ from ..lowering import plan as plans
 from ..lowering.plan_checks import check
 from ..machine.lookup import find as find_target
 from ..machine.target import Target
-from ..problem import canonical as forms
+from ..problem import canonical_text as forms
 from ..problem.canonical import Canonical
 from ..runtime import backend
 from ..tuning.cost.cost import Model
