@@ -53,6 +53,11 @@ class Types:
         """True where there are alpha and beta."""
         return dtypes.compute_type(self.a, self.b).kind is not Kind.OPAQUE
 
+    @property
+    def is_planned(self) -> bool:
+        """True for plain moves, and for arithmetic that any-size kernels know."""
+        return self.moved(f.COPY) is None or all(t.name in _ARITHMETIC_NAMES for t in (self.a, self.b))
+
     def moved(self, kind: int) -> Moved | None:
         """The work of kernels of this kind; None for moves, and for kinds that there are not."""
         if (kind and not self.has_scalars) or is_move(KINDS[kind], self.a, self.b, self.conjugate):
@@ -70,9 +75,10 @@ class Types:
 
 
 def served(problems: Sequence[Problem]) -> tuple[Types, ...]:
-    """The types of a library, each once, but for those whose name is too long."""
+    """The types of a library, each once, but for conversions of others than floating-point types, and those whose name
+    is too long."""
     found = dict.fromkeys(Types.of(problem) for problem in problems)
-    return tuple(types for types in found if len(types.name) <= f.NAME_BYTES)
+    return tuple(types for types in found if types.is_planned and len(types.name) <= f.NAME_BYTES)
 
 
 def moves(types: Sequence[Types], target: Target) -> tuple[int, ...]:
