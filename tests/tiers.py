@@ -28,6 +28,7 @@ SLOW = {
     "gpu/test_gpu_candidates.py::test_offered": "a compiler",
     "gpu/test_gpu_candidates.py::test_plans_differ": "seconds",
     "gpu/test_gpu_candidates.py::test_uncoalesced": "seconds",
+    "gpu/test_gpu_casts": "a compiler",
     "gpu/test_gpu_compare": "a compiler",
     "gpu/test_gpu_device": "a compiler",
     "gpu/test_gpu_diversity": "seconds",
