@@ -12,6 +12,7 @@ from batch import HERE, Job, calls_text, emit, execute, run_there
 from emulators import MACHINES, Machine, run
 from entry_calls import Call, every_kind, other_outer
 
+from ttc_llvm.lazy_dataclasses import replace
 from ttc_llvm.problem.problem import Problem
 
 TYPES = ("s", "d", "c", "z", "sd", "ds", "cz", "zc", "f16", "bf16", "i8", "i16", "i32", "i64", "v3", "v12")
@@ -33,6 +34,12 @@ PAIRS = [(machine, name) for machine in MACHINES for name in machine.targets]
 IDS = [f"{machine}-{name}" for machine, name in PAIRS]
 
 
+CONVERTING = {
+    "nehalem": "sse2", "neon": "neon", "sve-256": "sve256", "power9-be": "vsx-be", "riscv-256": "rvv256",
+    "node": "wasm",
+}  # fmt: skip
+
+
 def problems(seed: str, count: int) -> Iterator[Problem]:
     """So many problems by lot; the first ones take every type in turn before one comes again."""
     lot = random.Random(seed)
@@ -51,7 +58,7 @@ def jobs(seed: str, chosen: Iterable[Problem]) -> list[Job]:
     for problem in dict.fromkeys(chosen):
         for alpha, beta, through_beta in every_kind(problem):
             size = lot.choice((None, None, tuple(e + lot.choice((-1, 0, 1, 5)) for e in problem.size)))
-            own = problem if size is None else Problem(problem.perm, size, problem.dtype)
+            own = problem if size is None else replace(problem, size=size, lda=None, ldb=None)
             lda = lot.choice((None, own.outer_a, other_outer(own.outer_a, 3)))
             ldb = lot.choice((None, own.outer_b, other_outer(own.outer_b, 2)))
             flush = lot.choice((("end", "end"), ("start", "end"), ("end", "start")))
@@ -76,6 +83,22 @@ def test_every_type_computes_there(machine: Machine, name: str, seed: int, tmp_p
     """The matrix: every type on every target, shapes and leading dimensions by eight lots."""
     there, text = emulators.found(machine), f"full {seed} {name}"
     execute(there, emulators.objective(name, there), jobs(text, problems(text, FULL_PROBLEMS)), tmp_path)
+
+
+CONVERSIONS = (
+    ("uint8", "float32"), ("float16", "float32"), ("float32", "bfloat16"), ("float32", "uint8"),
+    ("float64", "float16"), ("float32", "float8_e4m3fn"), (">f4", "float32"), ("int64", "float32"),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(("machine", "name"), [(m, CONVERTING[m.name]) for m in MACHINES if m.name in CONVERTING])
+def test_conversions_compute_there(machine: Machine, name: str, tmp_path: Path) -> None:
+    """A rule is the same with and without instructions for it, in either order of bytes."""
+    there, lot = emulators.found(machine), random.Random(name)
+    shapes = [lot.choice(SHAPES) for _ in CONVERSIONS]
+    pairs = zip(shapes, CONVERSIONS, strict=True)
+    chosen = [Problem(perm, size, pair, saturate=lot.random() < 0.5) for (perm, size), pair in pairs]
+    execute(there, emulators.objective(name, there), jobs(f"{name} converts", chosen), tmp_path)
 
 
 TOO_SHORT = (
