@@ -8,6 +8,8 @@ import numpy as np
 import reference
 from reference import Array
 
+from ttc_llvm.arrays import pairs
+from ttc_llvm.problem import dtypes
 from ttc_llvm.problem.canonical import Axis, Placed, from_axes, static
 from ttc_llvm.problem.dtypes import DType, Kind
 from ttc_llvm.problem.kinds import Kinds
@@ -113,3 +115,9 @@ def expected(case: Case, a: Array, b: Array) -> Array:
     if window_b.span:
         view[...] = value
     return result
+
+
+def scaling(case: Case) -> pairs.Scaling:
+    """The scaling of its elements, whatever NumPy calls their types."""
+    name = dtypes.pair_name(case.a, case.b)
+    return pairs.of_problem(Problem((), (), name, alpha=case.alpha, beta=case.beta, conjugate=case.conjugate))

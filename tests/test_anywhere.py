@@ -10,13 +10,13 @@ from textwrap import dedent
 
 import pytest
 import strategies
-from case import Case, windows
+from case import Case, scaling, windows
 from elsewhere import CANNOT, FAULTS
 from guarded_case import GuardedCase, Place
 from hypothesis import given
 from tiers import examples
 
-from ttc_llvm.arrays import pairs, without_kernels
+from ttc_llvm.arrays import without_kernels
 from ttc_llvm.arrays.checks import overlaps_itself
 
 TESTS = Path(__file__).parent
@@ -142,6 +142,6 @@ def test_numpy_computes_what_kernels_do(case: Case) -> None:
     view = window_b.view(made.b)
     if overlaps_itself(view):
         return
-    scale = pairs.scaling(made.a.dtype, made.b.dtype, case.alpha, case.beta, case.conjugate)
+    scale = scaling(case)
     without_kernels.assign(window_a.view(made.a), view, scale, 1, 1)
     made.check(f": {case}")

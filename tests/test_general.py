@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 import reference_layouts
 import strategies
-from case import Case, windows
+from case import Case, scaling, windows
 from guarded_case import GuardedCase, Place
 from hypothesis import given
 from hypothesis import strategies as st
@@ -166,7 +166,7 @@ def test_both_paths_give_the_same_bits(data: st.DataObject) -> None:
         forget(payback)
         made, (window_a, window_b) = GuardedCase.of(case, Place(), Place()), windows(case)
         view = window_b.view(made.b)
-        scale = pairs.scaling(made.a.dtype, made.b.dtype, case.alpha, case.beta, case.conjugate)
+        scale = scaling(case)
         if overlaps_itself(view):
             return
         strided.assign(window_a.view(made.a), view, scale, data.draw(st.integers(1, 2)), 1)

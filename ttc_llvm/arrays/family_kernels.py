@@ -18,7 +18,6 @@ from ..operands.addresses import data_address
 from ..runtime import image
 from ..runtime.mapping import Loaded
 from ..runtime.stored_code import native, stored
-from .cast_kinds import numbered
 
 if TYPE_CHECKING:
     from ..operands.operand import Array
@@ -65,8 +64,13 @@ def _code(number: int) -> tuple[str, str, tuple[str]]:
     """Under which name a family's kernel is stored, what it depends on, and its function."""
     kind, form = divmod(number, fields.FORMS * fields.RANK_COUNT)
     index = kind - fields.FAMILY_TYPES + CAST_KINDS
-    name = str(number) if index < 0 else f"{form} of {' '.join(map(str, numbered(index)))}"
+    name = str(number) if index < 0 else f"{form} of {' '.join(map(str, _cast_kinds().numbered(index)))}"
     return f"any-size kernel {name}", f"families{REVISION} code{image.REVISION}", (image.KERNEL,)
+
+
+def _cast_kinds() -> Any:
+    """What only conversions need."""
+    return locks.imported(".cast_kinds", __package__)
 
 
 def _family() -> Any:

@@ -111,7 +111,7 @@ def _pair(of: np.dtype[Any], to: np.dtype[Any]) -> TypeName:
             return pair
     raise ArrayError(
         f"out has dtype {spelled(to)} for an array of {spelled(of)}: it must be equal, or float32 for float64,"
-        " complex64 for complex128, or the other way round; dtype={spelled(to)!r} converts to any"
+        f" complex64 for complex128, or the other way round; dtype={spelled(to)!r} converts to any"
     )
 
 
