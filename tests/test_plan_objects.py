@@ -22,7 +22,7 @@ from ttc_llvm.errors import OptionError
 from ttc_llvm.ir_builders import layout_fields
 from ttc_llvm.ir_builders.plan_objects import fields, overlaps, tables
 from ttc_llvm.machine.target import Target
-from ttc_llvm.native import elf
+from ttc_llvm.native import elf, plan_header
 from ttc_llvm.problem.problem import Problem
 from ttc_llvm.runtime import backend
 
@@ -39,6 +39,13 @@ def library(folder: Path, types: tuple[str, ...], target: Target | str, emit: tu
     solutions = [ttc_llvm.compile(problem, 1, target=target) for problem in (*problems, OWN)]
     Library(NAME, solutions).write(folder, emit)
     return folder
+
+
+def test_the_header_lists_the_types_that_plans_take() -> None:
+    """Conversions that no any-size kernel knows are entries of the library, and no plans."""
+    problems = [Problem((1, 0), (5, 7), name) for name in ("s", "f16,s", "i8", "u8,d", "sd")]
+    text = plan_header.block("library", problems)
+    assert '"s", "i8", "sd"' in text and "f16" not in text and "u8" not in text
 
 
 @pytest.fixture(scope="module")

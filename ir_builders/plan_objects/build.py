@@ -33,7 +33,7 @@ from ..values import I8, I32, I64, NULL, PTR, VOID, at
 from . import execution, plans, tables
 from . import fields as f
 from .kernels import Moved, variants
-from .tables import Types
+from .served_types import Types, served
 
 PLAN, OPERANDS = (PTR,), (PTR,) * 4
 SHAPE = (I32, PTR, PTR, PTR, PTR, PTR)  # rank, perm, size, strides_a, strides_b, types
@@ -49,7 +49,7 @@ def build(name: str, problems: Sequence[Problem], targets: Sequence[Target], sym
     for problem in problems:
         declared(module, _entry(problem, symbols))
     with prefixed(module, f"{name}.plan."):
-        known = tables.served(problems)
+        known = served(problems)
         made = _Built(module, name, base, symbols, _libraries(module, problems, known, targets, symbols))
     made.add()
     attributes.traceable(module, base)

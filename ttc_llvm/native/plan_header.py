@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ..ir_builders.plan_objects import fields
-from ..problem import dtypes
+from ..ir_builders.plan_objects.served_types import served
 from ..problem.problem import Problem
 from .whole_file import filled
 
@@ -16,8 +16,7 @@ STACK = 4 << 10  # bytes beside the kernels' scratch
 
 def block(name: str, problems: Sequence[Problem]) -> str:
     """The declarations of plans whose names begin so. problems: the library's, whose types plans take."""
-    types = dict.fromkeys(dtypes.pair_name(p.a, p.b) + "*" * p.conjugate for p in problems)
-    known = [name for name in types if len(name) <= fields.NAME_BYTES]
+    known = [types.name for types in served(problems)]
     codes = [f"  TTC_PLAN_{name} = {code}" for code, (name, _) in enumerate(fields.ERRORS)]
     values = {
         "NAME": name,
