@@ -12,9 +12,10 @@ from llvmlite import ir
 from ttc_llvm.machine.target import Target
 
 from .group_fields import INNER, OUTER, PADDING, RUN, UNITS
-from .llvmlite_extensions import external, reference, suffix, written
+from .llvmlite_extensions import reference, written
+from .memory import masked_load, masked_store
 from .module import ARGUMENTS, new_module
-from .values import I8, I32, I64, KERNEL_TYPE, PTR, VOID, at, beyond, counted, i32, i64, minimum, splat
+from .values import I8, I32, I64, KERNEL_TYPE, PTR, at, beyond, counted, i64, minimum, splat
 
 UNROLLED = 4  # elements of an iteration where elements are moved one by one
 ALIGNED = 8  # bytes to whose multiples elements are aligned, at most
@@ -81,9 +82,7 @@ def _gathered(b: ir.IRBuilder, of: ir.Value, to: ir.Value, inner: ir.Value, run:
         value = _gather(b, of, table, kind, every, unit)
         left = b.trunc(i64(minimum(b, b.sub(run, first), lanes)), I32)
         mask = b.icmp_signed("<", numbers, splat(b, left, lanes))
-        name = f"llvm.masked.store.{suffix(kind)}.p0"
-        store = external(b.module, name, VOID, [kind, PTR, I32, mask.type])
-        b.call(store, [value, at(b, to, b.mul(first, i64(unit))), i32(unit), mask])
+        masked_store(b.module, b, value, at(b, to, b.mul(first, i64(unit))), mask, unit)
 
 
 def _gather(
@@ -92,6 +91,4 @@ def _gather(
     pointers = ir.VectorType(PTR, kind.count)
     wide = b.sext(table, ir.VectorType(I64, kind.count))
     places = written(b, pointers, f"getelementptr i8, ptr {reference(of)}, {wide.type} {reference(wide)}")
-    name = f"llvm.masked.gather.{suffix(kind)}.v{kind.count}p0"
-    gather = external(b.module, name, kind, [pointers, I32, every.type, kind])
-    return b.call(gather, [places, i32(unit), every, ir.Constant(kind, ir.Undefined)])
+    return masked_load(b.module, b, kind, places, every, unit, "undef")

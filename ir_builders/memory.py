@@ -53,7 +53,7 @@ class Access:
         """The register's active lanes; the others are zero or undefined. Nothing outside is touched."""
         mask = self._mask(b, register)
         if mask is not None:
-            return self._masked_load(b, pointer, mask)
+            return masked_load(self.module, b, self.vector, pointer, mask, self.align, "zeroinitializer")
         if len(register.elements) == self.lanes:
             return self._load_whole(b, pointer)
         return self._load_parts(b, pointer, len(register.elements))
@@ -70,7 +70,7 @@ class Access:
         """Write the register's active lanes and nothing else; non_temporal: whole vectors, which are aligned."""
         mask = None if self.crowded and self.masks is None else self._mask(b, register)
         if mask is not None:
-            self._masked_store(b, value, pointer, mask)
+            masked_store(self.module, b, value, pointer, mask, self.align)
         elif len(register.elements) == self.lanes and non_temporal:
             store_non_temporal(self.module, b, value, pointer, self.lanes * self.dtype.itemsize)
         elif len(register.elements) == self.lanes:
@@ -86,18 +86,6 @@ class Access:
         if active == self.lanes or not self.target.has_masks(self.dtype.itemsize) or active & (active - 1) == 0:
             return None
         return leading(self.lanes * per_element, active * per_element)
-
-    def _masked_load(self, b: ir.IRBuilder, pointer: ir.Value, mask: ir.Value) -> ir.Value:
-        vector, name = self.vector, f"llvm.masked.load.{suffix(self.vector)}.p0"
-        f = reference(external(self.module, name, vector, [PTR, I32, mask.type, vector]))
-        given = f"ptr {reference(pointer)}, i32 {self.align}, {mask.type} {reference(mask)}, {vector} zeroinitializer"
-        return written(b, vector, f"call {vector} {f}({given})")
-
-    def _masked_store(self, b: ir.IRBuilder, value: ir.Value, pointer: ir.Value, mask: ir.Value) -> None:
-        name, where = f"llvm.masked.store.{suffix(self.vector)}.p0", f"ptr {reference(pointer)}, i32 {self.align}"
-        f = reference(external(self.module, name, VOID, [value.type, PTR, I32, mask.type]))
-        given = f"{value.type} {reference(value)}, {where}, {mask.type} {reference(mask)}"
-        written(b, VOID, f"call void {f}({given})")
 
     def _load_whole(self, b: ir.IRBuilder, pointer: ir.Value) -> ir.Value:
         if self._parts(self.lanes) > 1:
@@ -150,6 +138,33 @@ def _inserted(
         lane if lane < first else total + lane if lane < first + count else None for lane in range(total)
     ]
     return shuffle(b, whole, wide, blend)
+
+
+def masked_load(
+    module: ir.Module, b: ir.IRBuilder, kind: ir.VectorType, where: ir.Value, mask: ir.Value, align: int, others: str
+) -> ir.Value:
+    """The lanes of a mask from memory; others: the vector whose other lanes are taken.
+
+    where: the address of the first lane, behind which the others follow, or a vector of the addresses of all.
+    """
+    name = f"llvm.masked.{'load' if where.type == PTR else 'gather'}.{_suffixes(kind, where)}"
+    f = reference(external(module, name, kind, [where.type, I32, mask.type, kind]))
+    given = f"{where.type} {reference(where)}, i32 {align}, {mask.type} {reference(mask)}, {kind} {others}"
+    return written(b, kind, f"call {kind} {f}({given})")
+
+
+def masked_store(
+    module: ir.Module, b: ir.IRBuilder, value: ir.Value, where: ir.Value, mask: ir.Value, align: int
+) -> None:
+    """Write the lanes of a mask. where: as for `masked_load`."""
+    name = f"llvm.masked.{'store' if where.type == PTR else 'scatter'}.{_suffixes(value.type, where)}"
+    f = reference(external(module, name, VOID, [value.type, where.type, I32, mask.type]))
+    given = f"{where.type} {reference(where)}, i32 {align}, {mask.type} {reference(mask)}"
+    written(b, VOID, f"call void {f}({value.type} {reference(value)}, {given})")
+
+
+def _suffixes(kind: ir.VectorType, where: ir.Value) -> str:
+    return f"{suffix(kind)}.{'' if where.type == PTR else f'v{kind.count}'}p0"
 
 
 def store(b: ir.IRBuilder, value: ir.Value, pointer: ir.Value, align: int, how: str = "") -> None:

@@ -8,8 +8,9 @@ from llvmlite import ir
 
 from ttc_llvm.lowering.micro_kernel import MicroKernel
 
-from ..llvmlite_extensions import external, reference, shuffle, vector_type, written
-from ..values import I32, I64, PTR, VOID, at, counted, i64, splat
+from ..llvmlite_extensions import reference, shuffle, vector_type, written
+from ..memory import masked_load, masked_store
+from ..values import I64, PTR, at, counted, i64, splat
 from ..vector_loads import load
 from .arithmetic import CROSSED, OLD, OLD_SWAPPED, STRAIGHT, SUM, SUM_SWAPPED, Arithmetic, vector
 from .calls import ADD, SET, TURNED
@@ -67,12 +68,14 @@ class _Scatter:
                         self._update(value, reached(place, register), mask, adds, turned)
 
     def _update(self, value: ir.Value, where: ir.Value, mask: ir.Value, adds: bool, turned: bool) -> None:
+        align = self._kernel.dtype.real_bits // 8
         if adds:
-            arithmetic, old = self._arithmetic, self._read(where, mask)
+            arithmetic = self._arithmetic
+            old = masked_load(self._module, self._b, self._kind, where, mask, align, "undef")
             value = arithmetic.added(arithmetic.factor(OLD), old, value)
             if turned:
                 value = arithmetic.added(arithmetic.factor(OLD_SWAPPED), arithmetic.swapped(old), value)
-        self._write(value, where, mask)
+        masked_store(self._module, self._b, value, where, mask, align)
 
     def _product(self, column: ir.Value, register: int, turned: bool) -> ir.Value:
         arithmetic, parts = self._arithmetic, self._kernel.parts
@@ -113,24 +116,3 @@ class _Scatter:
         where = b.add(splat(b, b.ptrtoint(place, I64), kernel.lanes), offsets)
         kind = vector_type(PTR, kernel.lanes)
         return written(b, kind, f"inttoptr {where.type} {reference(where)} to {kind}")
-
-    def _read(self, where: ir.Value, mask: ir.Value) -> ir.Value:
-        kind, name = self._kind, self._intrinsic(where, "load", "gather")
-        external(self._module, name, kind, [where.type, I32, mask.type, kind])
-        given = f"{where.type} {reference(where)}, i32 {self._align}, {mask.type} {reference(mask)}, {kind} undef"
-        return written(self._b, kind, f"call {kind} @{name}({given})")
-
-    def _write(self, value: ir.Value, where: ir.Value, mask: ir.Value) -> None:
-        name = self._intrinsic(where, "store", "scatter")
-        external(self._module, name, VOID, [self._kind, where.type, I32, mask.type])
-        given = f"{where.type} {reference(where)}, i32 {self._align}, {mask.type} {reference(mask)}"
-        written(self._b, VOID, f"call void @{name}({self._kind} {reference(value)}, {given})")
-
-    @property
-    def _align(self) -> int:
-        return self._kernel.dtype.real_bits // 8
-
-    def _intrinsic(self, where: ir.Value, of_row: str, of_elements: str) -> str:
-        lanes, bits = self._kernel.lanes, self._kernel.dtype.real_bits
-        is_row = where.type == PTR
-        return f"llvm.masked.{of_row if is_row else of_elements}.v{lanes}f{bits}.{'' if is_row else f'v{lanes}'}p0"

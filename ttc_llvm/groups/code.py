@@ -51,7 +51,7 @@ def _loaded() -> Loaded:
 
 @once
 def _runs() -> Loaded:
-    return native("indexed runs", revision("group_fields", _RUNS), list(UNITS.values()), _compiled_runs)
+    return native("indexed runs", revision("group_fields", "memory", _RUNS), list(UNITS.values()), _compiled_runs)
 
 
 def _compiled() -> bytes:
