@@ -18,7 +18,7 @@ from ..ir_builders.layout_fields import REACH_OF, REACH_TO
 from ..operands.addresses import data_address
 from . import code
 from .blocks import Blocks
-from .ragged import Words
+from .ragged import Words, block
 from .rows import check_rows
 
 if TYPE_CHECKING:
@@ -57,12 +57,11 @@ class Checks:
         return int(words[Check.ODD // 8])
 
     def _words(self, table: Table, a: Words, b: Words, interleaved: int = 0) -> Words:
-        words = np.zeros(fields.CHECK_BYTES // 8, np.int64)
-        orders = dict(self._orders)
-        for word, array in ({Check.RECORDS: table.records, Check.A: a, Check.B: b} | orders).items():
-            words[word // 8] = data_address(array)
-        words[Check.COUNT // 8], words[Check.INTERLEAVED // 8] = self._blocks.total, interleaved
-        return words
+        arrays = {Check.RECORDS: table.records, Check.A: a, Check.B: b} | self._orders
+        values = {word: data_address(array) for word, array in arrays.items()}
+        return block(
+            fields.CHECK_BYTES, values | {Check.COUNT: self._blocks.total, Check.INTERLEAVED: interleaved}
+        )
 
     def _check_rows(self, status: int, a: Words, b: Words) -> None:
         """ArrayError where rows of B have bytes in common, or with rows of A (MEET_A)."""

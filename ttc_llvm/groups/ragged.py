@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from itertools import chain
 from typing import Any
 
@@ -10,6 +11,7 @@ import numpy.typing as npt
 
 from ..arguments import integers, sequence
 from ..errors import ArrayError
+from ..operands.addresses import data_address
 
 Words = npt.NDArray[np.int64]
 _MOST = 1 << 62
@@ -44,6 +46,19 @@ class Ragged:
             return self._flat.reshape(len(numbers), length)
         found: Words = self._flat[self._starts[numbers, None] + np.arange(length)]
         return found
+
+
+def block(nbytes: int, values: Mapping[int, int]) -> Words:
+    """Words that native code reads, by their offsets in bytes; all others are 0."""
+    words = np.zeros(nbytes // 8, np.int64)
+    for offset, value in values.items():
+        words[offset // 8] = value
+    return words
+
+
+def addresses_of(rows: Words) -> Words:
+    """The address of each row."""
+    return data_address(rows) + rows.strides[0] * np.arange(len(rows))
 
 
 def _words(name: str, flat: list[int]) -> Words:

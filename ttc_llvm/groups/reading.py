@@ -19,7 +19,7 @@ from ..operands.types import spelled
 from ..runtime.once import once
 from . import code
 from .blocks import Blocks, Shape
-from .ragged import Words
+from .ragged import Words, addresses_of, block
 
 
 class Side(NamedTuple):
@@ -47,7 +47,7 @@ class Reader:
         self._kept = [ranked.forms(of_b) for ranked in blocks.ranked]
         self._forms = np.zeros(blocks.total, np.int64)
         for ranked, rows in zip(blocks.ranked, self._kept, strict=True):
-            self._forms[ranked.numbers] = data_address(rows) + rows.strides[0] * np.arange(len(rows))
+            self._forms[ranked.numbers] = addresses_of(rows)
 
     def read(self, arrays: Any) -> Side:
         """The addresses of a list's arrays. ArrayError, which names the first that is not as the plan has it."""
@@ -66,15 +66,11 @@ class Reader:
         return Side(addresses, items, given)
 
     def _words(self, items: tuple[Any, ...], addresses: Words) -> Words:
-        words = np.zeros(fields.LISTS_BYTES // 8, np.int64)
-        values = {
+        return block(fields.LISTS_BYTES, {
             Lists.ITEMS: id(items) + object_fields.TUPLE_ITEMS, Lists.COUNT: len(items), Lists.NDARRAY: id(np.ndarray),
             Lists.DTYPE: id(self._dtype), Lists.FLAGS: object_fields.WRITEABLE if self._of_b else 0,
             Lists.FORMS: data_address(self._forms), Lists.ADDRESSES: data_address(addresses),
-        }  # fmt: skip
-        for word, value in values.items():
-            words[word // 8] = value
-        return words
+        })  # fmt: skip
 
     def _natively(self, words: Words, number: int) -> int:
         """The first block from this one on that is not read natively."""

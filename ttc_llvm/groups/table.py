@@ -20,7 +20,7 @@ from ..runtime import runtime
 from ..runtime.pool import Call
 from . import code
 from .blocks import Blocks
-from .ragged import Words
+from .ragged import Words, addresses_of, block
 
 ARENA_BYTES = 1 << 20  # of memory for records at a time; one takes 300 KiB at most
 LARGE_BYTES = 4 << 20  # what moves more is worth a call of its own, which all threads share
@@ -109,17 +109,14 @@ class Table:
         asked, slots = np.zeros(count, np.int64), np.zeros(2 << count.bit_length(), np.int64)
         for ranked in self._blocks.ranked:
             rows = ranked.layouts(kind)
-            asked[ranked.numbers] = data_address(rows) + rows.strides[0] * np.arange(len(rows))
+            asked[ranked.numbers] = addresses_of(rows)
             self._keep.append(rows)
         self._keep += [asked, slots]
-        given = {
+        words = block(fields.PLANNING_BYTES, {
             Planning.PLANNER: layouts().address, Planning.COUNT: count, Planning.LAYOUTS: data_address(asked),
             Planning.RECORDS: data_address(self.records), Planning.SLOTS: data_address(slots),
             Planning.MASK: len(slots) - 1,
-        }  # fmt: skip
-        words = np.zeros(fields.PLANNING_BYTES // 8, np.int64)
-        for word, value in given.items():
-            words[word // 8] = value
+        })  # fmt: skip
         words[Planning.KERNELS // 8 :] = code.kernels()
         return words
 
