@@ -37,8 +37,8 @@ def laid_out(planner: int, layout: int, prepared: int, work: int, checked: int) 
     if status != known.PLANNED:
         return status
     units, unit_a, unit_b = load64(work + axes.UNITS), load64(work + axes.UNIT_A), load64(work + axes.UNIT_B)
-    _write_reach(layout, prepared + fields.REACH_OF, fields.STRIDE_OF, units * unit_a)
-    _write_reach(layout, prepared + fields.REACH_TO, fields.STRIDE_TO, units * unit_b)
+    write_reach(layout, prepared + fields.REACH_OF, fields.STRIDE_OF, units * unit_a)
+    write_reach(layout, prepared + fields.REACH_TO, fields.STRIDE_TO, units * unit_b)
     store64(prepared + fields.ODD_A, min(unit_a, axes.ALIGNED) - 1)
     store64(prepared + fields.ODD_B, min(unit_b, axes.ALIGNED) - 1)
     axes.settle(planner, work)
@@ -55,7 +55,7 @@ def onto_family(planner: int, work: int, prepared: int, params: int) -> int:
     return _planned(planner, work, prepared, params)
 
 
-def _write_reach(layout: int, reach: int, side: int, size: int) -> None:
+def write_reach(layout: int, reach: int, side: int, size: int) -> None:
     """Write the lowest byte and the end of one side's elements."""
     low, end = 0, size
     for axis in range(layout + fields.AXES, axes.end(layout), fields.AXIS_BYTES):
@@ -85,7 +85,7 @@ def _copied(planner: int, work: int, prepared: int, params: int) -> int:
     store64(params + copies.STEP, step)
     store64(params + copies.COPY, load64(planner + known.COPY))
     kernel = past if past else load64(planner + known.COPY_BYTES)
-    write_call(planner, work, prepared, params, kernel, _steps(size, step), size, 0)
+    write_call(planner, work, prepared, params, kernel, steps_of(size, step), size, 0)
     store64(prepared + fields.HELD, size < HELD_COPIES * load64(planner + known.HELD_BYTES))
     if near:
         store64(prepared + fields.PARTS, 1)
@@ -104,7 +104,7 @@ def _choose_form(work: int) -> None:
     n, m = load64(work + axes.LIST + axes.N), load64(other + axes.N)
     if near == 0:
         store64(work + axes.FORM, known.ROWS + backwards)
-    elif n * m >= LEAST_FILLED * _steps(n, EDGE) * _steps(m, EDGE):
+    elif n * m >= LEAST_FILLED * steps_of(n, EDGE) * steps_of(m, EDGE):
         store64(work + axes.FORM, known.COLUMNS + backwards)
         store64(work + axes.NEAR, near)
 
@@ -130,9 +130,9 @@ def _planned(planner: int, work: int, prepared: int, params: int) -> int:
     for slot in range(known.RANKS[which]):
         n, grid = load64(params + 8 * slot), load64(family + known.GRID + 8 * slot)
         elements = elements * n
-        steps = steps * _steps(n, load64(family + known.BLOCK + 8 * slot))
+        steps = steps * steps_of(n, load64(family + known.BLOCK + 8 * slot))
         if grid:
-            tasks = tasks * _steps(n, grid)
+            tasks = tasks * steps_of(n, grid)
     moved = elements * load64(work + axes.EACH)
     weight = max(LEAST_BYTES, max(moved, steps * STEP_BYTES[load64(work + axes.FORM)]))
     if weight >= load64(planner + known.BUDGET):
@@ -189,6 +189,6 @@ def _write_axis(params: int, rank: int, slot: int, axis: int) -> None:
     store64(at + 16 * rank, load64(axis + axes.B))
 
 
-def _steps(n: int, size: int) -> int:
-    """How many steps of this size an extent has."""
+def steps_of(n: int, size: int) -> int:
+    """The number of steps of this size that an extent has."""
     return (n + size - 1) // size

@@ -1,7 +1,8 @@
-"""Calls of a contraction's object, as functions of integers: the job, memory for packed blocks, one part of the work.
-"""
+"""Calls of a contraction's object, as functions of integers: the job, memory for packed blocks, a part of the work."""
 
 from __future__ import annotations
+
+from ttc_llvm.lowering.division import edge
 
 from ..words import compare_exchange, load64, local, store64
 from . import fields as f
@@ -85,11 +86,6 @@ def contract(
         left, right = a + load64(job + f.SHIFT_A), b + load64(job + f.SHIFT_B)
         run(right if swapped else left, left if swapped else right, call, job, scratch, room, begin, end)
     return 0
-
-
-def edge(tasks: int, number: int, parts: int) -> int:
-    """The first task of a part, `tasks * number / parts`, rounded down; no product of these overflows."""
-    return tasks // parts * number + tasks % parts * number // parts
 
 
 def run(left: int, right: int, call: int, job: int, scratch: int, room: int, begin: int, end: int) -> int:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from ttc_llvm.lowering.micro_kernel import SHARED, SOME
+
 from ..words import load64, local, store64
 from . import fields as f
 from .layout import settle
@@ -14,8 +16,6 @@ BATCH, M, N, K = range(4)  # classes
 TILE_M, TILE_N, GROUP, SIZE, TILE_BYTES, L1, L2, STREAMS = range(0, 64, 8)
 # Words of an index at work: class, extent, strides in elements.
 CLASS, EXTENT, STEP_A, STEP_B, STEP_C, ENTRY = range(0, 48, 8)
-SHARED = 4 << 20  # bytes of packed columns: a share of the last cache
-SOME = 3  # tiles of rows that are worth an own pass over all columns
 LARGE = 8 << 20  # bytes of C that are written past the caches
 
 

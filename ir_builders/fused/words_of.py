@@ -22,10 +22,10 @@ class Version:
 
 def machine_words(kernel: MicroKernel, target: Target) -> tuple[int, ...]:
     """The words of a machine and data type, see `planning`."""
-    tile = kernel.lanes * kernel.dtype.real_bits // 8 * kernel.vectors * kernel.width
     streams = int(kernel.streams(target))
     return (
-        kernel.rows, kernel.columns, kernel.group, kernel.dtype.itemsize, tile, target.l1, target.l2, streams
+        kernel.rows, kernel.columns, kernel.group, kernel.dtype.itemsize, kernel.tile_bytes, target.l1, target.l2,
+        streams,
     )  # fmt: skip
 
 

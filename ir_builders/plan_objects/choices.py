@@ -5,11 +5,10 @@ from __future__ import annotations
 from .. import canonical_axes as axes
 from .. import layout_fields as asked
 from .. import planner_fields as known
+from ..native_planner import EDGE, LEAST_FILLED, steps_of
 from ..words import load64, local, store64
 from . import fields as f
 
-LEAST_FILLED = 24  # elements in a micro-tile, on average: with fewer, moving them one by one is as fast
-EDGE = 8
 LONG_ROW = 512  # bytes of the shortest rows that are written past the caches by themselves
 LONG_RUN = 2048  # bytes of runs of B whose ends, written in part, weigh little
 COMPACT = 16 << 10  # bytes that a block of short rows reaches over in A: it stays in L1 until its lines are complete
@@ -63,7 +62,7 @@ def _variant(library: int, work: int, near: int, level: int) -> int:
     if near < 0 or load64(head + axes.B) != 1:
         return f.ELEMENTS if level == ANYWHERE else -1
     other = load64(head + axes.AXIS * near + axes.N)
-    if near and n * other < LEAST_FILLED * _steps(n, EDGE) * _steps(other, EDGE):
+    if near and n * other < LEAST_FILLED * steps_of(n, EDGE) * steps_of(other, EDGE):
         return f.ELEMENTS if level == ANYWHERE else -1
     if level == ANYWHERE:
         return f.COLUMNS if near else f.ROWS
@@ -148,7 +147,7 @@ def _write_params(kernel: int, work: int, order: int, count: int, call: int) -> 
         store64(at + 16 * f.AXES, b)
         step = load64(kernel + f.GRID + 8 * slot)
         if step:
-            tasks = tasks * _steps(n, step)
+            tasks = tasks * steps_of(n, step)
     store64(call + f.TASKS, tasks)
 
 
@@ -163,8 +162,3 @@ def _write_around(work: int, order: int, count: int, call: int) -> None:
         outer, at = outer * load64(axis + axes.N), at + f.OUTER_BYTES
     store64(call + f.OUTER, outer)
     store64(call + f.AROUND, max(0, count - f.AXES))
-
-
-def _steps(n: int, size: int) -> int:
-    """How many steps of this size an extent has."""
-    return (n + size - 1) // size

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from ttc_llvm.lowering.division import edge
+
+from .. import canonical_axes as axes
 from .. import layout_fields as asked
 from ..words import call, load32, load64, local, store32, store64
 from . import choices, overlaps
@@ -99,7 +102,7 @@ def _meet(plan: int, a: int, b: int) -> int:
 def _size(plan: int, reach: int, side: int) -> int:
     """Bytes of an element: what its tensor reaches over beside the strides."""
     found, layout = load64(plan + reach + 8) - load64(plan + reach), plan + f.LAYOUT
-    for axis in range(layout + asked.AXES, layout + asked.AXES + asked.AXIS_BYTES * load64(layout + asked.RANK), 24):
+    for axis in range(layout + asked.AXES, axes.end(layout), asked.AXIS_BYTES):
         found = found - (load64(axis + asked.EXTENT) - 1) * abs(load64(axis + side))
     return found
 
@@ -118,7 +121,7 @@ def _run(what: int, a: int, b: int, scalars: int, part: int, parts_in_all: int) 
     """Run a part of a call."""
     tasks = load64(what + f.TASKS)
     total = tasks * load64(what + f.OUTER)
-    begin, end = _edge(total, part, parts_in_all), _edge(total, part + 1, parts_in_all)
+    begin, end = edge(total, part, parts_in_all), edge(total, part + 1, parts_in_all)
     memory = local(f.SCRATCH + 64)
     scratch = (memory + 63) & -64
     while begin < end:
@@ -126,15 +129,10 @@ def _run(what: int, a: int, b: int, scalars: int, part: int, parts_in_all: int) 
         first = begin - around * tasks
         last = min(tasks, first + end - begin)
         of, to = a + load64(what + f.OFFSET_A), b + load64(what + f.OFFSET_B)
-        for axis in range(what + f.OUTER_AXES, what + f.OUTER_AXES + f.OUTER_BYTES * load64(what + f.AROUND), 24):
+        outer = what + f.OUTER_AXES
+        for axis in range(outer, outer + f.OUTER_BYTES * load64(what + f.AROUND), f.OUTER_BYTES):
             index = around % load64(axis)
             around = around // load64(axis)
             of, to = of + index * load64(axis + 8), to + index * load64(axis + 16)
         call(load64(what + f.KERNEL), of, to, scalars, what + f.PARAMS, scratch, first, last)
         begin = begin + last - first
-
-
-def _edge(tasks: int, part: int, parts_in_all: int) -> int:
-    """Where a part begins: parts are balanced and contiguous. Split so that no product overflows."""
-    each = tasks // parts_in_all
-    return each * part + (tasks - each * parts_in_all) * part // parts_in_all

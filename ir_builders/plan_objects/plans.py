@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from .. import canonical_axes as axes
 from .. import layout_fields as asked
+from ..native_planner import write_reach
 from ..words import call, load64, local, store64
 from . import choices, shapes
 from . import fields as f
@@ -73,10 +75,10 @@ def _write_calls(library: int, record: int, layout: int, plan: int, at: int, eac
 
 def _write_facts(record: int, layout: int, plan: int, own: int, threads: int) -> None:
     size_a, size_b = load64(record + f.SIZE_A), load64(record + f.SIZE_B)
-    _write_reach(layout, plan + f.REACH_A, asked.STRIDE_OF, size_a)
-    _write_reach(layout, plan + f.REACH_B, asked.STRIDE_TO, size_b)
+    write_reach(layout, plan + f.REACH_A, asked.STRIDE_OF, size_a)
+    write_reach(layout, plan + f.REACH_B, asked.STRIDE_TO, size_b)
     elements = 1
-    for axis in range(layout + asked.AXES, layout + asked.AXES + asked.AXIS_BYTES * load64(layout + asked.RANK), 24):
+    for axis in range(layout + asked.AXES, axes.end(layout), asked.AXIS_BYTES):
         elements = elements * load64(axis + asked.EXTENT)
     pay = elements * (size_a + size_b) // BYTES_PER_PART
     first = load64(plan + f.CALLS + 8 * choices.ANYWHERE)
@@ -94,16 +96,6 @@ def _write_facts(record: int, layout: int, plan: int, own: int, threads: int) ->
 def _odd(size: int) -> int:
     """Address bits that are clear where elements of this size are aligned as C aligns them, to 8 bytes at most."""
     return min(size & -size, 8) - 1
-
-
-def _write_reach(layout: int, reach: int, side: int, size: int) -> None:
-    """Write the lowest byte and the end of one side's elements."""
-    low, end = 0, size
-    for axis in range(layout + asked.AXES, layout + asked.AXES + asked.AXIS_BYTES * load64(layout + asked.RANK), 24):
-        span = max(0, load64(axis + asked.EXTENT) - 1) * load64(axis + side)
-        low, end = low + min(span, 0), end + max(span, 0)
-    store64(reach, low)
-    store64(reach + 8, end)
 
 
 def destroy(library: int, plan: int) -> None:

@@ -19,8 +19,11 @@ Box = tuple[tuple[int, int], ...]  # by axis, the interval [begin, end)
 
 
 def edge(tasks: int, number: int, parts: int) -> int:
-    """The first task of part `number`, of so many: parts are balanced and contiguous."""
-    return tasks * number // parts
+    """The first task of part `number`, of so many: parts are balanced and contiguous.
+
+    `tasks * number // parts`, split so that no product overflows: `integer_code` compiles it, too.
+    """
+    return tasks // parts * number + tasks % parts * number // parts
 
 
 def boxes(counts: Sequence[int], begin: int, end: int) -> Iterator[Box]:

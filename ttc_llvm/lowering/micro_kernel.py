@@ -58,6 +58,10 @@ class MicroKernel:
         """Elements of a register."""
         return self.lanes // self.parts
 
+    @property
+    def tile_bytes(self) -> int:
+        """Bytes of the registers of a tile."""
+        return self.lanes * self.dtype.real_bits // 8 * self.vectors * self.width
 
     def streams(self, target: Target) -> bool:
         """True where a machine has non-temporal stores, and a tile's column fills whole lines."""

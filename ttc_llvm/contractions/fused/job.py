@@ -36,12 +36,11 @@ def job(fused: Fused, kernel: MicroKernel) -> Job:
         for wanted, extent, tile in zip(fused.plan.block, fused.sizes, (kernel.rows, kernel.columns, 1), strict=True)
     ]
     streamed = kernel.group * size if fused.plan.streams else 0
-    tile = kernel.lanes * kernel.dtype.real_bits // 8 * kernel.vectors * kernel.width
     axes, counts, starts = _axes(fused, size)
     settled = [0] * ((f.BATCHES - f.SIDE) // 8)
     words = [
         *fused.sizes, *block, kernel.rows, kernel.columns, kernel.group, size, streamed, *settled, fused.batches,
-        *counts, *starts, 0, tile, 0, *[0] * 3, fused.swapped, *axes,
+        *counts, *starts, 0, kernel.tile_bytes, 0, *[0] * 3, fused.swapped, *axes,
     ]  # fmt: skip
     made = np.array(words, np.int64)
     settle(data_address(made))
