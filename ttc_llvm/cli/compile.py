@@ -55,7 +55,7 @@ def run(command: Command) -> int:
     """Compile, write, report; returns the exit status. Raises TtcError subclasses."""
     job = prepare(command)
     names = artifact.file_names(job.problem, command.emit, command.symbols)
-    if asked_only(command, names, job):
+    if asked_only(command, names, job.options.target.triple):
         return 0
     check_folder(command, names)
     check_kept(job)
@@ -69,12 +69,12 @@ def run(command: Command) -> int:
     return 0
 
 
-def asked_only(command: Command, names: Sequence[str], job: CheckedCommand) -> bool:
+def asked_only(command: Command, names: Sequence[str], triple: str) -> bool:
     """Print what a command would write, or for which system, where that is all that it asks."""
     if command.list_files:
         cli_report.print_lines(names)
     if command.print_target:
-        cli_report.print_lines([job.options.target.triple])
+        cli_report.print_lines([triple])
     return command.list_files or command.print_target
 
 

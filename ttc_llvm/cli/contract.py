@@ -25,7 +25,7 @@ from . import compile as cli_compile
 from . import gpu, machine
 from .options import GROUPS, OPTIONS
 from .reading import Command
-from .report import GIVEN, TUNED, print_lines, print_object, print_rows
+from .report import GIVEN, TUNED, print_object, print_rows
 from .values import NamedExtents
 
 _OF_TRANSPOSITIONS = (
@@ -55,9 +55,7 @@ def run(command: Command) -> int:
     _check_options(command)
     stated, targets = contraction_of(command), machine.targets(command)
     names = contraction_artifact.file_names(stated, command.emit)
-    if command.list_files or command.print_target:
-        lines = [*(names if command.list_files else ()), *([targets[0].triple] if command.print_target else [])]
-        print_lines(lines)
+    if cli_compile.asked_only(command, names, targets[0].triple):
         return 0
     cli_compile.check_folder(command, names)
     placed = machine.affinity(command)

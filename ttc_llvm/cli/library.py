@@ -55,7 +55,7 @@ def run(command: Command) -> int:
     name = _name(command, listed)
     names = library.file_names(name, [one.job.problem for one in listed], command.emit, command.library_version,
                                command.symbols)  # fmt: skip
-    if cli_compile.asked_only(command, names, listed[0].job):
+    if cli_compile.asked_only(command, names, listed[0].job.options.target.triple):
         return 0
     library.check_target(listed[0].job.options.target, command.emit)
     library.check_symbols(command.symbols, command.emit)

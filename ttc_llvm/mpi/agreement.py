@@ -24,8 +24,7 @@ def agreed(comm: Any, checked: Callable[[], tuple[T, Facts]]) -> T:
 
 
 def agreed_with(comm: Any, checked: Callable[[], tuple[T, Facts]], number: int) -> tuple[T, int]:
-    """The same, and the most of the ranks' numbers.
-    """
+    """The same, and the most of the ranks' numbers."""
     if comm == MPI.COMM_NULL:
         raise ArrayError("the layouts' communicator was freed")
     error: TtcError | None = None
