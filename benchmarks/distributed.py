@@ -26,7 +26,7 @@ from ttc_llvm import mpi
 COMM = MPI.COMM_WORLD
 ROUNDS = 15
 LONG = 4 << 20  # bytes
-WARM = 7  # calls before the first round: after as many a plan has chosen its way
+WARM = 11  # calls before the first round: after as many a plan has chosen its way
 Array = np.ndarray[Any, Any]
 
 

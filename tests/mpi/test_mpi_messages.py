@@ -149,14 +149,14 @@ def test_predictions_count_messages_and_bytes() -> None:
 def test_ways_are_tried_in_turn_then_the_fastest_is_taken() -> None:
     """First calls do not count, and neither do single slow ones."""
     choice = Choice(3)
-    times = {0: [1, 50, 40], 1: [900, 30, 800], 2: [2, 60, 35]}  # of each way's calls
+    times = {0: [1, 50, 40, 70, 44], 1: [900, 99, 800, 30, 99], 2: [2, 60, 35, 35, 39]}  # of each way's calls
     taken = []
     slowest = 0
-    for _ in range(12):
+    for _ in range(18):
         way = choice.next(slowest)
         taken.append(way)
-        slowest = times[way][(len(taken) - 1) // 3] if len(taken) <= 9 else 1
+        slowest = times[way][(len(taken) - 1) // 3] if len(taken) <= 15 else 1
         choice.took(7)
-        assert choice.last == (7 if len(taken) <= 9 else 0)
-    assert taken == [0, 1, 2, 0, 1, 2, 0, 1, 2, 1, 1, 1]
+        assert choice.last == (7 if len(taken) <= 15 else 0)
+    assert taken == [0, 1, 2] * 5 + [1, 1, 1]
     assert Choice(1).way == 0 and Choice(1).next(0) == 0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-TRIED = 3  # calls of each way: the first of them makes what the others reuse, and does not count
+TRIED = 5  # calls of each way: the first of them makes what the others reuse, and does not count
 
 
 class Choice:
