@@ -23,6 +23,7 @@ from typing import Any
 import campaign
 import fuzz_arrays
 import fuzz_calls
+import fuzz_fused
 import fuzz_gpu
 import fuzz_groups
 import fuzz_kernels
@@ -37,9 +38,12 @@ KINDS: dict[str, Any] = {
     "arrays": fuzz_arrays,
     "groups": fuzz_groups,
     "objects": fuzz_objects,
+    "fused": fuzz_fused,
     "gpu": fuzz_gpu,
 }
-SHARES = {"kernels": 6, "calls": 3, "arrays": 3, "groups": 1, "objects": 1, "gpu": 1}  # of the rounds that chance makes
+SHARES = {  # of the rounds that chance makes
+    "kernels": 6, "calls": 3, "arrays": 3, "groups": 1, "objects": 1, "fused": 2, "gpu": 1,
+}
 
 
 def attack(seed: int, number: int, goal: str) -> dict[str, Any]:
