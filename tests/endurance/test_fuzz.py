@@ -18,6 +18,7 @@ import children
 import fuzz
 import fuzz_arrays
 import fuzz_calls
+import fuzz_fused
 import fuzz_kernels
 import fuzz_plans
 import machine
@@ -27,6 +28,7 @@ from machine import part_range
 
 import ttc_llvm
 from ttc_llvm.arrays import own_kernels
+from ttc_llvm.contractions.fused.execution import FusedExecution
 from ttc_llvm.machine.lookup import find
 from ttc_llvm.runtime.backend import runs_here
 
@@ -113,6 +115,20 @@ def test_one_wrong_bit_shows(which: int, fault: str, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(ttc_llvm, "transpose", careless)
     with pytest.raises(AssertionError, match=fault):
         attacked(fuzz_arrays)
+
+
+def test_a_wrong_sum_shows(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An element that is off by a thousandth, as a term that is left out."""
+    run = FusedExecution.run
+
+    def careless(self: FusedExecution, a: Any, b: Any, c: Any, *scalars: complex) -> None:
+        run(self, a, b, c, *scalars)
+        if c.size:
+            c[(-1,) * c.ndim] *= 1.001
+
+    monkeypatch.setattr(FusedExecution, "run", careless)
+    with pytest.raises(AssertionError, match="1 wrong elements"):
+        attacked(fuzz_fused)
 
 
 @pytest.mark.skipif(not runs_here(find("avx512")), reason="this machine cannot run AVX-512")
