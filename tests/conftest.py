@@ -112,7 +112,8 @@ def pytest_ignore_collect(collection_path: Path) -> bool | None:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Tests marked `full` run where they are asked for: `-m full`, or TTC_FULL=1 in the environment."""
     names = [item.nodeid for item in items]
-    not_quick, not_usual = (tiers.beyond(shares, names) for shares in (tiers.QUICK_SHARES, tiers.SHARES))
+    usual = tiers.SHARES if tiers.CI else tiers.SHARES | tiers.CI_SHARES
+    not_quick, not_usual = (tiers.beyond(shares, names) for shares in (tiers.QUICK_SHARES, usual))
     for item in items:
         if tiers.is_slow(item.nodeid) or item.nodeid in not_quick:
             item.add_marker("slow")

@@ -1,4 +1,4 @@
-"""What `make quick`, `make test` and `make full` run: which tests, and how much a test tries.
+"""What `make quick`, `make test`, `.ci/run` and `make full` run: which tests, and how much a test tries.
 
 `make quick` runs the core alone: problems, plans, nests, IR, kernels, solutions, the database.
 """
@@ -18,6 +18,7 @@ def _is_on(variable: str) -> bool:
 
 
 QUICK, FULL = _is_on("TTC_QUICK"), _is_on("TTC_FULL")
+CI = _is_on("TTC_REQUIRE_ALL")  # which `.ci/run` sets
 
 # What `make quick` leaves out, as paths below tests/ up to any letter of a test's name, and why.
 SLOW = {
@@ -203,7 +204,7 @@ QUICK_SHARES = {
     "test_many_threads.py::test_threads_have": 25,
 }
 
-# The same of `make test`; `make full` runs the others.
+# The same of `make test` and `.ci/run`; `make full` runs the others.
 SHARES = {
     "gpu/test_gpu_candidates.py::test_plans_differ": 10,
     "test_bench_peers.py::test_the_plans": 6,
@@ -214,6 +215,34 @@ SHARES = {
     "test_entries.py::test_entries_compute": 30,
     "test_entries.py::test_every_decision": 10,
     "test_joined.py::test_kernels_join": 24,
+}
+
+# The same, but `.ci/run` runs the others too.
+CI_SHARES = {
+    "cross/test_contracted.py::test_more": 1,
+    "cross/test_execution.py::test_conversions": 2,
+    "cross/test_execution.py::test_objects": 10,
+    "gpu/test_gpu_candidates.py::test_amd_compute_units": 1,
+    "gpu/test_gpu_candidates.py::test_multiprocessors": 1,
+    "mpi/test_mpi.py::test_random": 2,
+    "test_arrays.py::test_memory_stays": 0,
+    "test_cmake.py::test_a_manifest": 1,
+    "test_cmake.py::test_libraries": 0,
+    "test_cmake.py::test_the_example": 1,
+    "test_compare.py::test_compilers_compute": 1,
+    "test_contractions.py::test_measured_rates": 0,
+    "test_einsum.py::test_random_specs": 1,
+    "test_emitted_contractions.py::test_entries_compute_random": 6,
+    "test_examples.py::test_contraction": 0,
+    "test_examples.py::test_packing": 0,
+    "test_examples.py::test_plans": 0,
+    "test_limits.py::test_a_limit_costs": 2,
+    "test_many_threads.py::test_grids": 0,
+    "test_marks.py::test_objects_of": 8,
+    "test_native.py::test_linked_program": 15,
+    "test_native_entry.py::test_references": 0,
+    "test_other_suites.py": 0,
+    "test_plan_objects.py::test_random_calls": 0,
 }
 
 
