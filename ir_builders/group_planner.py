@@ -12,7 +12,8 @@ from . import layout_fields as fields
 from . import planner_fields as known
 from .group_fields import Planning
 from .layout_table import hashed, is_same
-from .native_planner import is_contiguous, laid_out, near_axis, onto_family, write_call
+from .native_planner import is_contiguous, laid_out, near_axis, onto_family
+from .prepared_calls import write_call
 from .words import load32, load64, local, store32, store64
 
 LEAST_RUN = 64  # elements of a run, where B is contiguous so far: what surrounds a shorter one takes as long

@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 from llvmlite import ir
 
 from . import words
-from .integer_operations import BINARY, COMPARISONS, INTRINSICS, UNARY, condition
+from .integer_operations import BINARY, COMPARISONS, INTRINSICS, UNARY, condition, moved
 from .values import I8, I64, PTR, at, i64, table
 
 Function = Callable[..., int | None]
@@ -37,7 +37,8 @@ class Expressions:
     def __init__(self, source: Function, function: ir.Function, declared: Callable[[Function], ir.Function]) -> None:
         self._source, self._declared = source, declared
         self._tree = definition(source)
-        self._globals: dict[str, Any] = source.__globals__
+        enclosing = zip(source.__code__.co_freevars, source.__closure__ or (), strict=True)
+        self._globals = {**source.__globals__, **{name: cell.cell_contents for name, cell in enclosing}}
         self._frame = ir.IRBuilder(function.append_basic_block("frame"))
         self._b = ir.IRBuilder(function.append_basic_block("entry"))
         self._places: dict[str, ir.Value] = {}
@@ -125,6 +126,9 @@ class Expressions:
         if function is words.local:
             size = self._integer(node.args[0])
             return self._b.ptrtoint(self._frame.alloca(ir.ArrayType(I8, size), name="local"), I64)
+        if function is words.move and len(node.args) == 3:
+            to, of = (self._value(argument) for argument in node.args[:2])
+            return moved(self._b, to, of, self._integer(node.args[2]))
         arguments = [self._value(argument) for argument in node.args]
         if function in INTRINSICS:
             count, emit = INTRINSICS[function]

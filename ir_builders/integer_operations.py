@@ -111,6 +111,13 @@ def _copy_line_past(b: ir.IRBuilder, to: ir.Value, of: ir.Value) -> ir.Value:
     return i64(0)
 
 
+def moved(b: ir.IRBuilder, to: ir.Value, of: ir.Value, size: int) -> ir.Value:
+    """Copy so many bytes, a power of two, as one value."""
+    kind = ir.IntType(8 * size) if size <= 8 else ir.VectorType(I64, size // 8)
+    b.store(b.load(_pointer(b, of), typ=kind, align=1), _pointer(b, to), align=1)
+    return i64(0)
+
+
 def _prefetch(b: ir.IRBuilder, address: ir.Value) -> ir.Value:
     prefetch(b.module, b, _pointer(b, address))
     return i64(0)

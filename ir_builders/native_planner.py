@@ -12,11 +12,13 @@ from . import canonical_axes as axes
 from . import contiguous_copy as copies
 from . import layout_fields as fields
 from . import planner_fields as known
+from .prepared_calls import LEAST_BYTES, steps_of, write_call, write_reach
+from .row_planner import onto_rows, row_bytes, write_unused
 from .words import load64, local, store64
 
 EDGE = 8  # lanes of a micro-tile's edge: half the code of a wider one, and compiled in a third of the time
 LEAST_FILLED = 24  # elements in a micro-tile, on average: with fewer, moving them one by one is as fast
-LEAST_BYTES = 16 << 10  # a call weighs so much at least: what surrounds a small one takes as long
+
 HELD_COPIES = 4  # times as many bytes are copied, where nothing is permuted, in the time that others take to move some
 TASK_BYTES = 64 << 10  # of a contiguous copy that threads share
 STEP_BYTES = (128, 128, 512, 512, 16)
@@ -52,17 +54,8 @@ def onto_family(planner: int, work: int, prepared: int, params: int) -> int:
     if is_contiguous(planner, work):
         return _copied(planner, work, prepared, params)
     _choose_form(work)
-    return _planned(planner, work, prepared, params)
-
-
-def write_reach(layout: int, reach: int, side: int, size: int) -> None:
-    """Write the lowest byte and the end of one side's elements."""
-    low, end = 0, size
-    for axis in range(layout + fields.AXES, axes.end(layout), fields.AXIS_BYTES):
-        span = max(0, load64(axis + fields.EXTENT) - 1) * load64(axis + side)
-        low, end = low + min(span, 0), end + max(span, 0)
-    store64(reach, low)
-    store64(reach + 8, end)
+    size = row_bytes(work)
+    return onto_rows(planner, work, prepared, params, size) if size else _planned(planner, work, prepared, params)
 
 
 def is_contiguous(planner: int, work: int) -> int:
@@ -142,24 +135,6 @@ def _planned(planner: int, work: int, prepared: int, params: int) -> int:
     return known.PLANNED if kernel else 1 + number
 
 
-def write_call(
-    planner: int, work: int, prepared: int, params: int, kernel: int, tasks: int, moved: int, weight: int
-) -> None:
-    """Write what is called. moved: bytes."""
-    store64(prepared + fields.KERNEL, kernel)
-    store64(prepared + fields.OFFSET_A, load64(work + axes.START_A) * load64(work + axes.UNIT_A))
-    store64(prepared + fields.OFFSET_B, load64(work + axes.START_B) * load64(work + axes.UNIT_B))
-    store64(prepared + fields.PARAMS, params)
-    store64(prepared + fields.TASKS, tasks)
-    store64(prepared + fields.LEFT, load64(planner + known.BUDGET))
-    store64(prepared + fields.WEIGHT, weight)
-    store64(prepared + fields.PARTS, max(1, moved // load64(planner + known.SERIAL_BYTES)))
-    store64(prepared + fields.HELD, moved < load64(planner + known.HELD_BYTES))
-    store64(prepared + fields.OWNER, 0)
-    for word in range(fields.PLACE_BITS, fields.PREPARED_BYTES, 8):
-        store64(prepared + word, 0)
-
-
 def _arrange(work: int, rank: int, params: int) -> None:
     """Write the parameters: extents, strides of A, strides of B, as the kernel walks the axes. The contiguous ones
     are innermost, else the two of B's smallest strides; the largest strides are outermost, unused axes between them."""
@@ -170,9 +145,7 @@ def _arrange(work: int, rank: int, params: int) -> None:
         _write_axis(params, rank, 1, work + axes.LIST + axes.AXIS * near)
         slot = 2
     unused = work + axes.LIST + axes.AXIS * count
-    store64(unused + axes.N, 1)
-    store64(unused + axes.A, 0)
-    store64(unused + axes.B, 0)
+    write_unused(work, count)
     while slot < rank - max(0, count - 2):
         _write_axis(params, rank, slot, unused)
         slot += 1
@@ -187,8 +160,3 @@ def _write_axis(params: int, rank: int, slot: int, axis: int) -> None:
     store64(at, load64(axis + axes.N))
     store64(at + 8 * rank, load64(axis + axes.A))
     store64(at + 16 * rank, load64(axis + axes.B))
-
-
-def steps_of(n: int, size: int) -> int:
-    """The number of steps of this size that an extent has."""
-    return (n + size - 1) // size

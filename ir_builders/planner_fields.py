@@ -13,7 +13,9 @@ FAMILIES = 32  # address of the addresses of families' records, 0 where there is
 COPY = 40  # address of memcpy, 0 where copies that permute nothing are a family like others
 COPY_BYTES, COPY_BYTES_PAST = 48, 56  # addresses of their kernels: see `contiguous_copy`; 0 = none past the caches
 CACHED_BYTES = 64  # less is moved between arrays that the caches hold
-PLANNER_BYTES = 72
+SHORT_ROWS = 72  # addresses of kernels of `short_rows`, by ROW_WIDTHS
+ROW_WIDTHS = (2, 4, 8, 16, 32, 64)  # bytes that they move at once
+PLANNER_BYTES = SHORT_ROWS + 8 * len(ROW_WIDTHS)
 
 # What a layout's KIND has above the numbers of `layout_fields`, for Python's own use.
 ODD_BITS = 40  # three address bits that are set and should not be: smaller units are moved

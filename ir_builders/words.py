@@ -104,6 +104,11 @@ def copy_line_past(to: int, of: int) -> None:
     ctypes.memmove(to, of, 64)
 
 
+def move(to: int, of: int, size: int) -> None:
+    """Copy bytes, from anywhere to anywhere. size: a constant, a power of two up to 64."""
+    ctypes.memmove(to, of, size)
+
+
 def prefetch(address: int) -> None:
     """Ask for the line at an address, which need be none of this process."""
 

@@ -13,9 +13,12 @@ from ttc_llvm.arrays import family, pairs
 from ttc_llvm.arrays.family import Family, Form
 from ttc_llvm.arrays.pairs import PLAIN, Scaling
 from ttc_llvm.ir_builders import planner_fields as fields
-from ttc_llvm.ir_builders.native_planner import EDGE, LEAST_BYTES, LEAST_FILLED, TASK_BYTES
+from ttc_llvm.ir_builders.native_planner import EDGE, LEAST_FILLED, TASK_BYTES
 from ttc_llvm.ir_builders.planner_fields import RANKS
 from ttc_llvm.ir_builders.pool_layout import HELD_BYTES, SERIAL_BYTES
+from ttc_llvm.ir_builders.prepared_calls import LEAST_BYTES
+from ttc_llvm.ir_builders.row_planner import ALONG, CROSSING, ROW_BYTES, SHORT_SIDE
+from ttc_llvm.ir_builders.short_rows import FAR_EDGE, LONGEST
 from ttc_llvm.lowering.items import as_items
 from ttc_llvm.lowering.plan import CpuPlan
 from ttc_llvm.machine.target import Target
@@ -53,6 +56,10 @@ def planned(of: Strided, to: Strided, scale: Scaling, odd: int, target: Target, 
     shared = family_of(placed.canonical)
     if shared is None:
         return fields.MANY_AXES
+    if scale is PLAIN and shared.form is Form.ROWS and shared.step == 1:
+        size = static(placed.canonical.axes[0].extent) * units[0]
+        if size <= LONGEST:
+            return _short(placed, size, bits, budget, (*_reach(of), *_reach(to)))
     cost = weight(shared, placed.canonical, target)
     if cost >= budget:
         return fields.HEAVY
@@ -68,6 +75,32 @@ def _copied(placed: Placed, bits: tuple[int, ...], target: Target, budget: int) 
     parts = 1 if near else max(1, size // SERIAL_BYTES)
     offsets = placed.offset_a * unit, placed.offset_b * unit
     return name, *offsets, (size, step), -(-size // step), *bits, budget, 0, parts, size < 4 * HELD_BYTES, 0
+
+
+def _short(
+    placed: Placed, size: int, bits: tuple[int, ...], budget: int, reaches: tuple[int, ...]
+) -> tuple[Any, ...] | int:
+    """The same where rows are short: in place of the family stands the kernel's name."""
+    unit = placed.canonical.b.itemsize
+    axes = [tuple(map(static, (axis.extent, axis.stride_a, axis.stride_b))) for axis in placed.canonical.axes[1:]]
+    axes += [(1, 0, 0)] * (2 - len(axes))
+    rows = prod(extent for extent, _, _ in axes)
+    nearest = min(axes, key=lambda axis: abs(axis[1]) if axis[0] > 1 else fields.FAMILY_COUNT << 40)
+    crosses = abs(nearest[1]) < abs(axes[0][1])
+    near, far = axes[0], nearest if crosses else axes[1]
+    others = [axis for axis in axes[1:] if axis is not far]
+    if near[0] < SHORT_SIDE and near[0] < far[0]:
+        near, far = far, near
+    edge = (CROSSING if crosses else ALONG) // min(far[0], FAR_EDGE)
+    tasks = -(-near[0] // edge) * -(-far[0] // FAR_EDGE) * prod(extent for extent, _, _ in others)
+    weight = max(LEAST_BYTES, 2 * rows * size, rows * ROW_BYTES)
+    if weight >= budget:
+        return fields.HEAVY
+    words = (number for n, a, b in (near, far, *others) for number in (n, a * unit, b * unit))
+    params = (size, len(axes), edge, *words)
+    offsets = placed.offset_a * unit, placed.offset_b * unit
+    name = f"rows_of_{max(width for width in fields.ROW_WIDTHS if width <= size)}"
+    return name, *offsets, params, tasks, *bits, budget, weight, *_worth(placed), *reaches
 
 
 def _call(placed: Placed, shared: Family, target: Target) -> tuple[Any, ...]:

@@ -28,8 +28,8 @@ from ttc_llvm.arrays.family import Family, Form
 from ttc_llvm.arrays.layouts import PAYBACK_BYTES, Layouts, layouts
 from ttc_llvm.arrays.native_entry import NO_MOVES
 from ttc_llvm.ir_builders import planner_fields as fields
-from ttc_llvm.ir_builders.native_planner import LEAST_BYTES
 from ttc_llvm.ir_builders.pool_layout import SERIAL_BYTES
+from ttc_llvm.ir_builders.prepared_calls import LEAST_BYTES
 from ttc_llvm.lowering.lower import lower
 from ttc_llvm.machine import lookup
 from ttc_llvm.machine.target import Target

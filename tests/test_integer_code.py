@@ -25,6 +25,7 @@ from ttc_llvm.ir_builders.words import (
     load64,
     load_atomic,
     local,
+    move,
     prefetch,
     rounded32,
     store8,
@@ -166,6 +167,46 @@ def test_lines_are_copied_from_anywhere(odd: int) -> None:
         assert ctypes.string_at(to + 64 * 9, 64) == b"\xee" * 64
 
 
+def moves(to: int, of: int) -> int:
+    """Move as many bytes as there are ways to."""
+    move(to, of, 1)
+    move(to + 1, of + 1, 2)
+    move(to + 3, of + 3, 4)
+    move(to + 7, of + 7, 8)
+    move(to + 15, of + 15, 16)
+    move(to + 31, of + 31, 32)
+    move(to + 63, of + 63, 64)
+    return 63 + 64
+
+
+def test_bytes_are_moved() -> None:
+    content = random.Random(3).randbytes(127)
+    for function in (moves, compiled(moves)[0]):
+        of, to = ctypes.create_string_buffer(content), ctypes.create_string_buffer(b"\xee" * 130)
+        assert function(ctypes.addressof(to), ctypes.addressof(of)) == 127
+        assert to.raw[:130] == content + b"\xee" * 3
+
+
+def adding(step: int) -> Callable[[int], int]:
+    """A function that reads a constant of what encloses it."""
+
+    def added(x: int) -> int:
+        return x + step
+
+    return added
+
+
+def test_constants_of_enclosing_functions() -> None:
+    for step in (3, -(1 << 40)):
+        assert compiled(adding(step))[0](39) == 39 + step
+
+
+def moves_some(x: int) -> int:
+    """Refused: how many bytes is no constant."""
+    move(x, x, x)
+    return x
+
+
 def locked_steps(lock: int, count: int, steps: int) -> int:
     """Add under a lock of its own making, and beside it atomically."""
     for _ in range(steps):
@@ -236,7 +277,7 @@ def uses_unknown(x: int) -> int:
     return x + nowhere  # type: ignore[name-defined, no-any-return] # noqa: F821
 
 
-@pytest.mark.parametrize("function", [uses_text, uses_floats, uses_lists, uses_with, uses_unknown])
+@pytest.mark.parametrize("function", [uses_text, uses_floats, uses_lists, uses_with, uses_unknown, moves_some])
 def test_other_code_is_refused(function: Callable[[int], int]) -> None:
     with pytest.raises(TypeError, match=r"test_integer_code\.py:\d+: .* is not in the subset"):
         add_functions(new_module(backend.host_target()), [function])

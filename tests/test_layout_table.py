@@ -31,7 +31,7 @@ from ttc_llvm.arrays.native_entry import NO_MOVES
 from ttc_llvm.arrays.pairs import PLAIN
 from ttc_llvm.ir_builders import layout_fields, layout_table
 from ttc_llvm.ir_builders import planner_fields as fields
-from ttc_llvm.ir_builders.native_planner import LEAST_BYTES
+from ttc_llvm.ir_builders.prepared_calls import LEAST_BYTES
 from ttc_llvm.operands.addresses import data_address
 
 WORDS = layout_fields.PREPARED_BYTES // 8

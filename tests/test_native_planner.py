@@ -106,10 +106,14 @@ def words_of(table: Layouts, case: Case) -> tuple[Any, ...] | int:
     found = table.planned(packed(*case), checked=False)
     if isinstance(found, int):
         return found
-    copies = {address: name for name, address in layout_code.entries().items() if name.startswith("copy")}
-    shared = copies.get(found.kernel) or family.numbered(found.kernel - KERNELS)
-    count = 3 * shared.rank if isinstance(shared, family.Family) else 2
-    params = tuple(found.words[layout_fields.PREPARED_BYTES // 8 :][:count].tolist())
+    others = {address: name for name, address in layout_code.entries().items() if name.startswith(("copy", "rows"))}
+    shared = others.get(found.kernel) or family.numbered(found.kernel - KERNELS)
+    words = found.words[layout_fields.PREPARED_BYTES // 8 :].tolist()
+    if isinstance(shared, family.Family):
+        count = 3 * shared.rank
+    else:
+        count = 2 if shared.startswith("copy") else 3 + 3 * words[1]
+    params = tuple(words[:count])
     return shared, found.offset_a, found.offset_b, params, *found[4:16]
 
 
@@ -121,7 +125,7 @@ def test_every_word_is_as_python_plans_it(layouts: Layouts) -> None:
         assert words_of(layouts, case) == wanted, case
         seen.append(wanted if isinstance(wanted, int) else wanted[0])
     refused = {fields.IRREGULAR, fields.OVERLAPS, fields.MANY_AXES, fields.HEAVY}
-    assert refused | {"copy_bytes", "copy_bytes_past"} <= set(seen)
+    assert refused | {"copy_bytes", "copy_bytes_past", *layout_code.ROWS} <= set(seen)
     assert len(set(seen)) > 250  # families
     assert sum(isinstance(one, int) for one in seen) < COUNT // 3
 

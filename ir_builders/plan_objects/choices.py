@@ -5,7 +5,8 @@ from __future__ import annotations
 from .. import canonical_axes as axes
 from .. import layout_fields as asked
 from .. import planner_fields as known
-from ..native_planner import EDGE, LEAST_FILLED, steps_of
+from ..native_planner import EDGE, LEAST_FILLED
+from ..prepared_calls import steps_of
 from ..words import load64, local, store64
 from . import fields as f
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .. import canonical_axes as axes
 from .. import layout_fields as asked
-from ..native_planner import write_reach
+from ..prepared_calls import write_reach
 from ..words import call, load64, local, store64
 from . import choices, shapes
 from . import fields as f

@@ -7,18 +7,20 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from .. import locks
+from ..ir_builders.planner_fields import ROW_WIDTHS
 from ..operands import object_fields
 from ..runtime.mapping import Loaded
 from ..runtime.once import once
 from ..runtime.stored_code import native, revision
 
 # Modules of `ir_builders`, which are loaded only where their functions are compiled.
-_TABLE, _PLANNER, _ENTRY, _LAYOUTS, _COPY, _SOLUTIONS = (
+_TABLE, _PLANNER, _ENTRY, _LAYOUTS, _COPY, _SOLUTIONS, _ROWS = (
     "layout_table", "native_planner", "array_entry", "array_layouts", "contiguous_copy", "solution_call",
+    "short_rows",
 )  # fmt: skip
 _SOURCES = (
-    "words", "layout_fields", "layout_kinds", "planner_fields", "canonical_axes", _COPY, _PLANNER, _TABLE,
-    "array_entry_fields",
+    "words", "layout_fields", "layout_kinds", "planner_fields", "canonical_axes", "prepared_calls", "row_planner",
+    _COPY, _ROWS, _PLANNER, _TABLE, "array_entry_fields",
     "array_arguments", "pool_layout", "result_fields", "shared_calls", "layout_calls", _LAYOUTS, _ENTRY, _SOLUTIONS,
 )  # fmt: skip
 _WORD = ctypes.c_int64
@@ -36,6 +38,8 @@ _ENTRIES = {
     "transpose": _ENTRY, "ascontiguousarray": _ENTRY, "asfortranarray": _ENTRY, "arrays_moved": _LAYOUTS,
     "memory_moved": _LAYOUTS, "solution_moved": _SOLUTIONS, "copy_bytes": _COPY, "copy_bytes_past": _COPY,
 }  # fmt: skip
+ROWS = tuple(f"rows_of_{width}" for width in ROW_WIDTHS)
+_ENTRIES |= dict.fromkeys(ROWS, _ROWS)
 
 
 @once

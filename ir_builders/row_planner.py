@@ -1,0 +1,96 @@
+"""The planner of short rows, as functions of integers for `integer_code`: canonical forms that `short_rows` moves.
+
+These are items of odd sizes, and rows of few elements, whose vectors would mostly be empty.
+"""
+
+from __future__ import annotations
+
+from . import canonical_axes as axes
+from . import planner_fields as known
+from . import short_rows as rows
+from .prepared_calls import LEAST_BYTES, steps_of, write_call
+from .words import load64, store64
+
+ROW_BYTES = 128  # that full micro-tiles move in the time that a kernel of the layout's own gains by a row
+CROSSING, ALONG = 256, 1024  # rows in a tile, where A goes on along another axis than B, or not
+WIDEST = len(known.ROW_WIDTHS) - 1
+SHORT_SIDE = 4  # fewer rows are not walked innermost
+
+
+def row_bytes(work: int) -> int:
+    """Bytes of a row of plain moves that have short ones, else 0."""
+    size = load64(work + axes.LIST + axes.N) * load64(work + axes.UNIT_A)
+    moves = load64(work + axes.TYPE) < known.MOVE_TYPES and load64(work + axes.FORM) == known.ROWS
+    return size if moves and size <= rows.LONGEST else 0
+
+
+def onto_rows(planner: int, work: int, prepared: int, params: int, size: int) -> int:
+    """Write the call of a kernel of short rows; PLANNED, or why there is none. size: bytes of one."""
+    _arrange(work, params, size)
+    tasks, moved = 1, 2 * size
+    for k in range(load64(params + rows.COUNT)):
+        n = load64(params + rows.AXES + rows.AXIS * k + rows.N)
+        tasks, moved = tasks * steps_of(n, rows.step_of(params, k)), moved * n
+    weight = max(LEAST_BYTES, max(moved, moved // (2 * size) * ROW_BYTES))
+    if weight >= load64(planner + known.BUDGET):
+        return known.HEAVY
+    width = 0
+    while width < WIDEST and size >= 4 << width:
+        width += 1
+    write_call(planner, work, prepared, params, load64(planner + known.SHORT_ROWS + 8 * width), tasks, moved, weight)
+    return known.PLANNED
+
+
+def _arrange(work: int, params: int, size: int) -> None:
+    """Write the parameters: two axes that are walked in tiles, then the others, the largest strides of B outermost.
+    Those two are B's nearest, and A's nearest where that is another."""
+    count = load64(work + axes.LENGTH)
+    for k in range(count, count + 2):
+        write_unused(work, k)
+    near, far = 1, _far_axis(work)
+    tile = CROSSING if far < count and _stride(work, far) < _stride(work, near) else ALONG
+    extent = _extent(work, near)
+    if extent < SHORT_SIDE and extent < _extent(work, far):
+        near, far = far, near
+    place = _write_axis(_write_axis(params + rows.AXES, work, near), work, far)
+    for k in range(1, count):
+        if k != near and k != far:
+            place = _write_axis(place, work, k)
+    store64(params + rows.SIZE, size)
+    store64(params + rows.COUNT, max(2, count - 1))
+    store64(params + rows.EDGE, tile // min(_extent(work, far), rows.FAR_EDGE))
+
+
+def _far_axis(work: int) -> int:
+    """The axis along which rows of A are nearest, if they are nearer than along the first one; else the second."""
+    found, least = 2, _stride(work, 1)
+    for k in range(2, load64(work + axes.LENGTH)):
+        if _stride(work, k) < least:
+            found, least = k, _stride(work, k)
+    return found
+
+
+def _extent(work: int, axis: int) -> int:
+    return load64(work + axes.LIST + axes.AXIS * axis + axes.N)
+
+
+def _stride(work: int, axis: int) -> int:
+    """A's, without its sign."""
+    return abs(load64(work + axes.LIST + axes.AXIS * axis + axes.A))
+
+
+def _write_axis(at: int, work: int, axis: int) -> int:
+    """Write an axis with strides in bytes; the place behind it."""
+    of, unit = work + axes.LIST + axes.AXIS * axis, load64(work + axes.UNIT_A)
+    store64(at + rows.N, load64(of + axes.N))
+    store64(at + rows.A, load64(of + axes.A) * unit)
+    store64(at + rows.B, load64(of + axes.B) * unit)
+    return at + rows.AXIS
+
+
+def write_unused(work: int, axis: int) -> None:
+    """Write an axis of one index."""
+    at = work + axes.LIST + axes.AXIS * axis
+    store64(at + axes.N, 1)
+    store64(at + axes.A, 0)
+    store64(at + axes.B, 0)

@@ -1,0 +1,85 @@
+"""Kernels of short rows, items of odd sizes among them, as functions for `integer_code`.
+
+A row of A becomes a row of B by two moves of one width, the largest power of two that a row has room for: from its
+beginning and up to its end, so that they may overlap. Two axes are walked in tiles, so that lines of A are read once
+where its elements follow each other along another axis than B's. A task is a tile. Parameters: bytes of a row, the
+number of other axes, which are two at least, and a tile's edge along the first; then of each axis its extent, and its
+strides in bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from .planner_fields import ROW_WIDTHS
+from .words import load64, local, move, store64
+
+SIZE, COUNT, EDGE, AXES = 0, 8, 16, 24
+N, A, B, AXIS = 0, 8, 16, 24
+FAR_EDGE = 16  # of a tile along the second axis
+MOST_AXES = 7  # beside the row
+LONGEST = 2 * ROW_WIDTHS[-1]  # bytes of a row
+
+OF, TO, INDEX = 0, 8, 16  # where a walk is: bytes from A's and B's bases, and its index along each axis
+WALK_BYTES = INDEX + 8 * MOST_AXES
+
+
+def _kernel(width: int) -> Callable[[int, int, int, int, int, int, int], None]:
+    def rows(a: int, b: int, scalars: int, params: int, scratch: int, begin: int, end: int) -> None:
+        walk, rest, edge = local(WALK_BYTES), load64(params + SIZE) - width, load64(params + EDGE)
+        near, far = params + AXES, params + AXES + AXIS
+        near_a, near_b, far_a, far_b = load64(near + A), load64(near + B), load64(far + A), load64(far + B)
+        _begin(walk, params, begin)
+        for _ in range(begin, end):
+            row_of, row_to = a + load64(walk + OF), b + load64(walk + TO)
+            count = min(edge, load64(near + N) - load64(walk + INDEX))
+            for _ in range(min(FAR_EDGE, load64(far + N) - load64(walk + INDEX + 8))):
+                of, to = row_of, row_to
+                for _ in range(count):
+                    move(to, of, width)
+                    move(to + rest, of + rest, width)
+                    of, to = of + near_a, to + near_b
+                row_of, row_to = row_of + far_a, row_to + far_b
+            _advance(walk, params)
+
+    rows.__name__ = f"rows_of_{width}"
+    return rows
+
+
+globals().update((made.__name__, made) for made in map(_kernel, ROW_WIDTHS))  # rows_of_2, and so on
+
+
+def _begin(walk: int, params: int, task: int) -> None:
+    """Write where a walk is at a task."""
+    of, to, axis = 0, 0, params + AXES
+    for k in range(load64(params + COUNT)):
+        index = 0
+        if task:
+            step = step_of(params, k)
+            steps = (load64(axis + N) + step - 1) // step
+            index, task = task % steps * step, task // steps
+            of, to = of + index * load64(axis + A), to + index * load64(axis + B)
+        store64(walk + INDEX + 8 * k, index)
+        axis += AXIS
+    store64(walk + OF, of)
+    store64(walk + TO, to)
+
+
+def step_of(params: int, axis: int) -> int:
+    """A tile's edge along an axis."""
+    return load64(params + EDGE) if axis == 0 else FAR_EDGE if axis == 1 else 1
+
+
+def _advance(walk: int, params: int) -> None:
+    """Go on to the next task; behind the last one is the first."""
+    of, to, axis = load64(walk + OF), load64(walk + TO), params + AXES
+    for k in range(load64(params + COUNT)):
+        index, step = load64(walk + INDEX + 8 * k), step_of(params, k)
+        following = index + step if index + step < load64(axis + N) else 0
+        of, to = of + (following - index) * load64(axis + A), to + (following - index) * load64(axis + B)
+        store64(walk + INDEX + 8 * k, following)
+        if following:
+            break
+        axis += AXIS
+    store64(walk + OF, of)
+    store64(walk + TO, to)

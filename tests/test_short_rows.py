@@ -1,0 +1,80 @@
+"""Kernels of short rows: every byte arrives, none beside them is written, however tasks are divided."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from itertools import pairwise
+from math import prod
+
+import known_layouts
+import numpy as np
+import pytest
+from test_integer_code import compiled
+
+import ttc_llvm
+from ttc_llvm.arrays.layouts import layouts
+from ttc_llvm.ir_builders import planner_fields as fields
+from ttc_llvm.ir_builders import short_rows as rows
+from ttc_llvm.operands.addresses import data_address
+
+CASES = 25
+NEVER = 1 << 60
+POISON = 0xEE
+
+
+def shapes(draw: random.Random) -> Iterator[list[int]]:
+    """Extents of the axes beside the rows: below, at and above a tile's edges."""
+    while True:
+        shape = [draw.choice((1, 2, 3, 5, 15, 16, 17, 33)) for _ in range(draw.randint(2, rows.MOST_AXES))]
+        if prod(shape) <= 4000:
+            yield shape
+
+
+def strided(draw: random.Random, shape: list[int], size: int) -> tuple[list[int], int]:
+    """Strides in bytes of rows that lie apart, in any order of the axes, and the bytes that they span."""
+    strides, step = [0] * len(shape), size + draw.choice((0, 0, 1, 5))
+    for k in draw.sample(range(len(shape)), len(shape)):
+        strides[k], step = step, step * shape[k] + draw.choice((0, 0, 3))
+    return strides, step
+
+
+@pytest.mark.parametrize("width", fields.ROW_WIDTHS)
+def test_rows_of_every_length_arrive(width: int) -> None:
+    source = getattr(rows, f"rows_of_{width}")
+    native, draw = compiled(source)[0], random.Random(width)
+    given = shapes(draw)
+    for _ in range(CASES):
+        shape, size, edge = next(given), draw.randint(width, 2 * width), draw.choice((1, 16, 20, 512))
+        (steps_a, span_a), (steps_b, span_b) = (strided(draw, shape, size) for _ in range(2))
+        x = np.random.default_rng(draw.randrange(99)).integers(0, 256, span_a + 64, np.uint8)
+        params = np.array([size, len(shape), edge, *np.ravel([*zip(shape, steps_a, steps_b, strict=True)])], np.int64)
+        tasks = prod(-(-n // rows.step_of(data_address(params), k)) for k, n in enumerate(shape))
+        edges = sorted({0, tasks, *(draw.randrange(tasks + 1) for _ in range(4))})
+        of = np.lib.stride_tricks.as_strided(x[7:], (*shape, size), (*steps_a, 1))
+        for function in (native, source) if prod(shape) < 400 else (native,):
+            y, wanted = (np.full(span_b + 64, POISON, np.uint8) for _ in range(2))
+            np.lib.stride_tricks.as_strided(wanted[9:], (*shape, size), (*steps_b, 1))[...] = of
+            for begin, end in pairwise(edges):
+                function(data_address(x) + 7, data_address(y) + 9, 0, data_address(params), 0, begin, end)
+            assert (y == wanted).all(), (shape, size, edge, steps_a, steps_b)
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize("kind", ["S3", "S5", "V6", "V7", "V12", "V24", "U8", "V77", "3u1", "2f8", "5f4", "16f8"])
+def test_arrays_of_odd_items_and_short_rows(kind: str, threads: int) -> None:
+    """A digit first: a last axis of so many elements, which stays the last."""
+    draw, row, item = random.Random(kind), (), np.dtype(kind)
+    if item.subdtype:
+        item, row = item.subdtype
+    with known_layouts.forgotten(NEVER):
+        for shape in ((60, 70), (3, 40, 2, 9), (2, 3, 2, 3, 2, 5), (1500, 33)):
+            content = np.random.default_rng(1).integers(0, 256, prod((*shape, *row)) * item.itemsize, np.uint8)
+            x = content.view(item).reshape((*shape, *row))
+            axes = (*draw.sample(range(len(shape)), len(shape)), *range(len(shape), x.ndim))
+            for view in (x, x[::-1], x[:, ::2]):
+                wanted = view.transpose(axes)
+                out = np.zeros(wanted.shape, item)
+                ttc_llvm.transpose(view, axes, out=out, threads=threads)
+                assert out.tobytes() == wanted.tobytes(), (shape, axes, view.strides)
+        assert layouts()._word(fields.OWNED) == 0
