@@ -5,6 +5,8 @@
     name_any(A, B, alpha, size, lda, ldb)   and so on: run-time extents
     name_i64(A, B, alpha, size, strides_a, strides_b)   and so on: the same in 64 bits, with any strides
 
+In place A is B, and has one lda or strides: name(A, alpha, lda), name_i64(A, alpha, size, strides) and so on.
+
 All of them store the scalars in memory and call one of two internal functions, which choose the body. Plain moves
 have no scalars, hence no entries with `_beta`. Nothing outside the module is called.
 """
@@ -19,7 +21,7 @@ from ttc_llvm.lowering.bodies import Version
 from ttc_llvm.machine.target import Target
 from ttc_llvm.problem import interface
 from ttc_llvm.problem.dtypes import DType, Kind
-from ttc_llvm.problem.interface import PLAIN, Entry, Role, Sizes, Symbols
+from ttc_llvm.problem.interface import IN_PLACE, PLAIN, Entry, Role, Sizes, Symbols
 from ttc_llvm.problem.problem import Problem
 
 from . import attributes, cpu_select, selection, vector_length
@@ -89,6 +91,8 @@ def seen(function: ir.Function, target: Target, symbols: Symbols) -> None:
 def _add(module: ir.Module, described: Entry, run: ir.Function, target: Target) -> None:
     compute, entry = described.problem.compute, defined(module, described, target)
     given: dict[str, ir.Value] = {argument.name: argument for argument in entry.args}
+    if described.problem.inplace:
+        given |= {name: given[same] for name, same in IN_PLACE.items() if same in given}
     b = ir.IRBuilder(entry.append_basic_block("entry"))
     scalars = _stored(b, compute, given.get("alpha"), given.get("beta"))
     wide = described.sizes is Sizes.WIDE

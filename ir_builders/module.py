@@ -9,7 +9,7 @@ from llvmlite import ir
 
 from ttc_llvm.lazy_dataclasses import replace
 from ttc_llvm.lowering.nest import LoopNest
-from ttc_llvm.lowering.nodes import FlushSlot, Loop, Micro, Node, Row, every
+from ttc_llvm.lowering.nodes import FROM_BOTH_ENDS, FlushSlot, Loop, Micro, Node, Row, every
 from ttc_llvm.lowering.operands import Op, Space, View
 from ttc_llvm.machine.target import Target
 
@@ -21,7 +21,7 @@ from .masked_edges import MaskedEdges, load_params
 from .micro_tile import Sizes
 from .prefetch.odometer import LoopState
 from .scale import load_scalars
-from .values import KERNEL_TYPE, counted, i64, minimum, mul, steps
+from .values import I1, KERNEL_TYPE, add, counted, i64, minimum, mul, steps
 
 ARGUMENTS = ("a", "b", "scalars", "params", "scratch", "begin", "end")
 
@@ -94,7 +94,11 @@ def _task_box(b: ir.IRBuilder, sizes: Sizes, grid: tuple[Loop, ...], task: ir.Va
         if number > 0:
             rest = b.udiv(index, i64(trips))
             index = b.sub(index, b.mul(rest, i64(trips)))
-        if loop.stride != 1:
+        if loop.stride == FROM_BOTH_ENDS:
+            half = b.lshr(index, i64(1))
+            last = b.sub(i64(trips), add(b, half, 1))
+            index = b.select(b.trunc(index, I1), last, half)
+        elif loop.stride != 1:
             index = b.urem(b.mul(index, i64(loop.stride)), i64(trips))
         first = mul(b, index, loop.step)
         exact = isinstance(length, int) and length % loop.step == 0

@@ -8,7 +8,7 @@ from llvmlite import ir
 
 from ttc_llvm.lazy_dataclasses import dataclass, replace
 from ttc_llvm.lowering.any_size import Slots
-from ttc_llvm.lowering.bodies import Bodies, Body, possible_kinds
+from ttc_llvm.lowering.bodies import Bodies, Body, possible_kinds, scratch
 from ttc_llvm.lowering.nest import LoopNest
 from ttc_llvm.machine.target import Target
 from ttc_llvm.problem.problem import Problem
@@ -75,8 +75,8 @@ def _add_run(shared: _Object, general: ir.Function) -> ir.Function:
         other, done = b.append_basic_block("general"), b.append_basic_block("done")
         if bodies.specialised:
             extents.leave_unless_generated(b, problem, given["size"], given["lda"], given["ldb"], other)
-            scratch = reserved(b, bodies.scratch, SCRATCH_ALIGN, "scratch")
-            _switch(b, _Call(shared, given, NULL, scratch, BodySet("own", bodies.specialised, {})), other, done)
+            memory = reserved(b, scratch(bodies.specialised), SCRATCH_ALIGN, "scratch")
+            _switch(b, _Call(shared, given, NULL, memory, BodySet("own", bodies.specialised, {})), other, done)
         else:
             b.branch(other)
         b.position_at_end(other)
@@ -104,8 +104,8 @@ def _add_wide_run(shared: _Object, plain: ir.Function, general: ir.Function) -> 
         shape, differs = wide_shapes.given_shape(b, module, problem, *sizes), b.append_basic_block("differs")
         b.cbranch(wide_shapes.is_generated(b, problem, shape), own, differs)
         b.position_at_end(differs)
-        positive = extents.every(b, [b.icmp_signed(">", extent, i64(0)) for extent in shape.size])
-        with guarded(b, b.and_(positive, _is_part(b, given)), "valid"):
+        taken = extents.every(b, extents.are_taken(b, problem, shape.size))
+        with guarded(b, b.and_(taken, _is_part(b, given)), "valid"):
             params = wide_shapes.stored_params(b, problem, shape, shared.bodies.factor)
             call = [(given | {"params": params})[label] for label in GENERAL]
             with b.if_else(wide_shapes.are_dense(b, problem, shape)) as (dense, sparse):
@@ -128,7 +128,7 @@ def _run_general(b: ir.IRBuilder, shared: _Object, general: ir.Function, given: 
                 _call_general(b, shared, general, given, shape)
         with other:
             shape = extents.of_any_size(b, problem, given["size"], *outer)
-            with guarded(b, extents.every(b, extents.are_positive(b, shape)), "positive"):
+            with guarded(b, extents.every(b, extents.are_taken(b, problem, shape.size)), "taken"):
                 _call_general(b, shared, general, given, shape)
 
 
@@ -148,12 +148,14 @@ def _add_general(shared: _Object, name: str, unbound: BodySet) -> ir.Function:
     """The any-size or strided body of the kinds at hand, on a parameter array that it may change."""
     rank = len(shared.problem.perm)
     b, given = shared.function(name, GENERAL)
-    b.call(shared.merge, [given["params"]])
+    if not shared.problem.inplace:  # merged axes might take the places of none
+        b.call(shared.merge, [given["params"]])
     slots = [Slots(rank).extent(k).index for k in range(rank)]
     known = {slot: b.load(at(b, given["params"], 8 * slot), typ=I64, align=8) for slot in slots}
     bodies = replace(unbound, extents=known)
     done = b.append_basic_block("done")
-    _switch(b, _Call(shared, given, given["params"], NULL, bodies), done, done)
+    memory = reserved(b, scratch(bodies.bodies), SCRATCH_ALIGN, "scratch")
+    _switch(b, _Call(shared, given, given["params"], memory, bodies), done, done)
     b.position_at_end(done)
     b.ret_void()
     return b.function

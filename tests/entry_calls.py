@@ -55,10 +55,11 @@ class Call:
         size = generated.size if self.size is None else self.size
         known = generated if self.size is None else replace(generated, size=size, lda=None, ldb=None)
         lda, ldb = self.lda or known.lda, self.ldb or known.ldb
+        ldb = lda if known.inplace else ldb
         case = Case.of(replace(known, alpha=self.alpha, beta=self.beta, lda=lda, ldb=ldb), self.seed)
         if self.steps is None:
             return case
-        steps_a, steps_b = self.steps
+        steps_a, steps_b = (self.steps[0],) * 2 if known.inplace else self.steps
         return replace(case, axes=tuple(Axis(size[q], steps_a[q], steps_b[k]) for k, q in enumerate(known.perm)))
 
 
@@ -79,7 +80,8 @@ def other_outer(extents: tuple[int, ...], by: int) -> tuple[int, ...]:
 
 def check(addresses: Addresses, generated: Problem, call: Call) -> None:
     """Run a call of the object generated for a problem; AssertionError names what was wrong with it."""
-    made = GuardedCase.of(call.case(generated), Place(call.flush_a), Place(call.flush_b, call.residue))
+    places = Place(call.flush_a), Place(call.flush_b, call.residue)
+    made = GuardedCase.of(call.case(generated), *places, generated.inplace)
     a, b = made.origins
     invoke(addresses, generated, call, None if call.alpha == 0 else a, b)
     made.check(f"\n{generated}\n{call}")
@@ -88,7 +90,9 @@ def check(addresses: Addresses, generated: Problem, call: Call) -> None:
 def invoke(addresses: Addresses, problem: Problem, call: Call, a: int | None, b: int) -> None:
     """Call the entry that the call asks for; parts run backwards, with invalid ones in between."""
     name = call.entry(problem).name
-    arguments: list[Any] = [ctypes.c_void_p(a), ctypes.c_void_p(b), *_scalars(problem, call), *_shape(call)]
+    tensors = (b,) if problem.inplace else (a, b)
+    shape = _shape(call)[: -1 if problem.inplace else None]  # lda or strides of B are those of A
+    arguments: list[Any] = [*map(ctypes.c_void_p, tensors), *_scalars(problem, call), *shape]
     if not call.parts:
         _function(addresses(name), arguments)(*arguments)
         return

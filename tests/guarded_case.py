@@ -31,7 +31,7 @@ class Place:
 @dataclass(frozen=True, slots=True)
 class GuardedCase:
     """Filled tensors of a case. memory: A's and B's; a, b: flat storage in it; wanted: what b must hold after a run;
-    before: what a holds; origins: the addresses of elements (0, ..., 0)."""
+    before: what a holds, in place nothing: a is b; origins: the addresses of elements (0, ..., 0)."""
 
     case: Case
     memory: tuple[Guarded, Guarded]
@@ -42,15 +42,20 @@ class GuardedCase:
     origins: tuple[int, int]
 
     @classmethod
-    def of(cls, case: Case, place_a: Place, place_b: Place) -> GuardedCase:
-        """The case with its tensors there."""
+    def of(cls, case: Case, place_a: Place, place_b: Place, in_place: bool = False) -> GuardedCase:
+        """The case with its tensors there, in place with one tensor."""
         found, types = windows(case), (case.a, case.b)
         sizes = [window.span * t.itemsize for window, t in zip(found, types, strict=True)]
-        memory = place_a.memory(sizes[0]), place_b.memory(sizes[1])
+        of_b = place_b.memory(sizes[1])
+        memory = of_b if in_place else place_a.memory(sizes[0]), of_b
         a, b = (m.elements(reference.numpy_type(t)) for m, t in zip(memory, types, strict=True))
-        fill(case, a, b)
+        if in_place:
+            a, spare = b, b.copy()
+            fill(case, *((a, spare) if case.alpha else (spare, b)))  # what is not read would be NaN
+        else:
+            fill(case, a, b)
         origins = [m.address + w.origin * t.itemsize for m, w, t in zip(memory, found, types, strict=True)]
-        return cls(case, memory, a, b, expected(case, a, b), a.tobytes(), (origins[0], origins[1]))
+        return cls(case, memory, a, b, expected(case, a, b), b"" if in_place else a.tobytes(), (origins[0], origins[1]))
 
     @property
     def bases(self) -> tuple[int, int]:
@@ -62,5 +67,5 @@ class GuardedCase:
         """AssertionError, which ends with `where`, unless B holds what it must and nothing else was written."""
         case = self.case
         assert reference.same(self.b, self.wanted, case.b, case.plain), f"B is wrong{where}"
-        assert self.a.tobytes() == self.before, f"A was written{where}"
+        assert self.a is self.b or self.a.tobytes() == self.before, f"A was written{where}"
         assert all(memory.intact() for memory in self.memory), f"memory around was written{where}"

@@ -133,7 +133,9 @@ class Interpreter:
     def _task(self, task: int, grid: tuple[Loop, ...], box: Box) -> Box:
         for loop in reversed(grid):
             task, index = divmod(task, self._trips(loop))
-            first = index * loop.stride % self._trips(loop) * loop.step
+            trips = self._trips(loop)
+            ends = index // 2 if index % 2 == 0 else trips - 1 - index // 2
+            first = (index * loop.stride % trips if loop.stride else ends) * loop.step
             box = box.moved(loop.axis, first, min(loop.step, self.size(loop.extent) - first))
         return box
 

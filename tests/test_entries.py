@@ -10,10 +10,11 @@ import math
 import re
 
 import machine
+import numpy as np
 import pytest
 import strategies
 from emissions import module_text
-from entry_calls import Call, check, every_kind, other_outer
+from entry_calls import Call, check, every_kind, invoke, other_outer
 from hypothesis import given
 from hypothesis import strategies as st
 from tiers import examples
@@ -26,7 +27,7 @@ from ttc_llvm.lowering.plan import DECISIONS as STORES
 from ttc_llvm.lowering.plan import CpuPlan, Store
 from ttc_llvm.machine.target import Target
 from ttc_llvm.native import artifact
-from ttc_llvm.problem import interface
+from ttc_llvm.problem import interface, orbits
 from ttc_llvm.problem.canonical import Canonical
 from ttc_llvm.problem.problem import Problem
 from ttc_llvm.runtime import backend, linking
@@ -51,6 +52,11 @@ SHAPES = {
     "identity": Problem((0, 1, 2), (17, 4, 3), "c"),
     "pixels": Problem((0, 2, 1), (4, 9, 21), "s"),
     "pixels in rows": Problem((0, 2, 1), (2, 9, 13), "i8", (2, 11, 13), (2, 14, 9)),
+    "in place": Problem((1, 0), (37, 37), "d", (40, 37), inplace=True),
+    "cycle in place": Problem((1, 2, 0), (11, 11, 11), "c", conjugate=True, inplace=True),
+    "odd items in place": Problem((2, 1, 0), (9, 4, 9), "v3", inplace=True),
+    "swaps in place": Problem((1, 0, 3, 2), (5, 5, 7, 7), "s", alpha=0.5, beta=0.5, inplace=True),
+    "rows in place": Problem((0, 2, 1), (6, 9, 9), "i16", alpha=1, inplace=True),
     "alpha = 0": Problem((1, 0), (12, 30), "s", (16, 30), (33, 12), alpha=0.0, beta=2.0),
 }
 
@@ -109,6 +115,9 @@ def other_sizes(problem: Problem, seed: int) -> list[tuple[int, ...]]:
     swapped = tuple(reversed(size))
     ones = tuple(1 if (seed + k) % 2 else min(extent, 40) for k, extent in enumerate(size))
     none = tuple(0 if k == seed % rank else extent for k, extent in enumerate(size))
+    if problem.inplace:
+        owner = {k: min(cycle) for cycle in orbits.cycles(problem.perm) for k in cycle}
+        larger, swapped, ones, none = (tuple(x[owner[k]] for k in range(rank)) for x in (larger, swapped, ones, none))
     return [size, larger if math.prod(larger) < 1 << 16 else size, swapped, ones, none]
 
 
@@ -218,6 +227,16 @@ STEPS = (
 )  # fmt: skip
 
 
+@pytest.mark.parametrize("steps", [(1, 9, 80), (80, 9, 1), (3, 40, 400), (-1, 9, 80)])
+def test_entries_in_place_take_any_strides(steps: tuple[int, ...]) -> None:
+    problem, target = Problem((2, 1, 0), (7, 6, 7), "c", inplace=True), backend.host_target()
+    loaded = compiled(problem, target, plain_plan(problem, target))
+    for number, (alpha, beta, through_beta) in enumerate(every_kind(problem)):
+        for size in (None, (8, 3, 8), (1, 8, 1)):
+            call = Call(alpha, beta, None, None, number % 3, through_beta, size=size, wide=True, steps=(steps, steps))
+            check(loaded.address, problem, call)
+
+
 @pytest.mark.parametrize("steps", STEPS)
 @pytest.mark.parametrize("dtype", ["s", "z", "v3"])
 def test_entries_of_64_bits_take_any_strides(dtype: str, steps: tuple[tuple[int, ...], tuple[int, ...]]) -> None:
@@ -228,6 +247,17 @@ def test_entries_of_64_bits_take_any_strides(dtype: str, steps: tuple[tuple[int,
         for size in (None, (3, 8, 9), (1, 8, 5), (1, 3, 1), (4, 1, 1)):
             call = Call(alpha, beta, None, None, number % 3, through_beta, size=size, wide=True, steps=steps)
             check(loaded.address, problem, call)
+
+
+def test_entries_in_place_leave_shapes_that_are_not_kept() -> None:
+    problem, target = Problem((1, 0, 2), (9, 9, 3), "d", inplace=True), backend.host_target()
+    loaded = compiled(problem, target, plain_plan(problem, target))
+    for wide in (False, True):
+        call = Call(size=(9, 8, 3), wide=wide)
+        memory = np.arange(9 * 9 * 3, dtype="f8")
+        before = memory.copy()
+        invoke(loaded.address, problem, call, None, memory.ctypes.data)
+        np.testing.assert_array_equal(memory, before)
 
 
 @functools.cache

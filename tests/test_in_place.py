@@ -81,7 +81,7 @@ def plans(draw: st.DrawFn, form: Canonical) -> CpuPlan:
 def test_a_nest_permutes_in_place(move: tuple[Case, Placed, CpuPlan], row: str) -> None:
     case, placed, plan = move
     nest = lower(placed.canonical, plan, lookup.find(row))
-    _, x = storages(case)
+    x, _ = storages(case)  # B would be NaN where it is not read
     got = interpret(case, nest, placed, x, x)
     assert reference.same(got, expected(case, x, x), case.b, case.plain), str(nest)
 
@@ -187,7 +187,7 @@ def test_what_is_refused(call: Callable[[Any], Any], message: str) -> None:
     ("given", "message"),
     [
         ({"size": (3, 4)}, "size 3,4 and permuted size 4,3 must be equal"),
-        ({"size": (3, 3), "lda": (5, 3)}, "lda 5,3 and ldb 3,3 must be equal"),
+        ({"size": (3, 3), "lda": (5, 3), "ldb": (4, 3)}, "lda 5,3 and ldb 4,3 must be equal"),
         ({"size": (3, 3), "dtype": "sd"}, "one data type, not sd"),
         ({"size": (3, 3), "inplace": 2}, "inplace"),
     ],
@@ -217,8 +217,6 @@ def test_solutions_in_place(perm: tuple[int, ...], size: tuple[int, ...], dtype:
         np.testing.assert_array_equal(x, wanted(before, perm, *scales, False))
         with pytest.raises(ArrayError, match="two tensors"):
             solution(x, x.copy(order="F"))
-    with pytest.raises(ProblemError, match="no objects"):
-        solution.write("unused")
     assert "orbit" in str(solution.explain(1)) + str(solution.nest)
     assert canonical_text.parse(str(solution.nest.canonical)) == solution.nest.canonical
 

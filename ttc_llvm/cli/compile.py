@@ -128,6 +128,7 @@ def problem_of(command: Command) -> Problem:
         command.alpha,
         command.beta,
         command.conjugate,
+        inplace=command.inplace,
         saturate=command.saturate,
     )
     stated = stated.row_major if command.order == "C" else stated
@@ -142,6 +143,8 @@ def _by_strides(command: Command, plain: Problem) -> Problem:
         ("b", command.ldb, command.strides_b, plain.size_b, plain.ldb),
     )
     for side, given, wanted, extents, outer in sides:
+        if wanted is None and command.inplace:
+            wanted = command.strides_a if side == "b" else command.strides_b
         if given is not None and wanted is not None:
             raise OptionError(f"--ld{side} and --strides-{side} both say where {side.upper()} lies: give one of them")
         turned = wanted[::-1] if wanted is not None and command.order == "C" else wanted

@@ -117,6 +117,7 @@ GROUPS: dict[str, tuple[Option, ...]] = {
                values.order),
         _switch("--conjugate", "conjugate", "conjugate A (complex types)"),
         _switch("--saturate", "saturate", "numbers beyond the range of B's type become its nearest"),
+        _switch("--inplace", "inplace", "A and B are one tensor, whose shape the permutation keeps"),
     ),
     CONTRACTION: (
         Option("--einsum", "einsum", "SPEC", "the indices of A, B and C, as in np.einsum: 'aibj,bjck->aick'"),

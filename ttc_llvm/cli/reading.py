@@ -41,6 +41,7 @@ class Command:
     order: str | None
     conjugate: bool
     saturate: bool
+    inplace: bool
     einsum: str | None
     strides_c: tuple[int, ...] | None
     conjugate_b: bool

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from ..lazy_dataclasses import dataclass, replace
 from ..machine.target import Target
-from ..problem import dtypes
+from ..problem import dtypes, orbits
 from ..problem.canonical import Axis, Canonical, Param, is_move
 from ..problem.dtypes import DType
+from ..problem.in_place import images
 from ..problem.kinds import Alpha, Kinds
 from ..problem.layouts import column_major
 from ..problem.problem import Problem
@@ -22,7 +23,11 @@ LANES_WITHOUT_MASKS = 8  # each remainder is then a sequence of ever smaller mic
 BLOCKS = 4  # micro-tiles along each axis of a tile
 MOST_ROWS = 8
 SHORTEST_ROW = 16  # bytes that are copied by one load and one store where a problem's rows have no more
+SCRATCH = 64 << 10  # bytes of a tile in place along axes that take each other's places
 TASK_LOOPS = 4  # splitting a task number costs one division per loop
+
+
+Shape = tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +53,14 @@ class Slots:
         """Stride in B along B's index k, in units."""
         return Param(2 * self.rank + k, f"sb{k}")
 
+    def axis(self, problem: Problem, k: int) -> Axis:
+        """The axis of B's index k. In place, axes that take each other's places have one extent, and each its stride in
+        B from another one's in A."""
+        if not problem.inplace:
+            return Axis(self.extent(k), self.stride_a(k), self.stride_b(k))
+        (cycle,) = (cycle for cycle in orbits.cycles(problem.perm) if k in cycle)
+        return Axis(self.extent(min(cycle)), self.stride_b(problem.perm[k]), self.stride_b(k))
+
 
 def units(problem: Problem, kinds: Kinds) -> tuple[DType, DType, int]:
     """The types that a body of these kinds moves, and how many of them make one item.
@@ -67,22 +80,23 @@ def canonical(problem: Problem, kinds: Kinds) -> Canonical:
     slots = Slots(rank)
     axes = []
     for k, index_a in enumerate(problem.perm):
-        stride_a = factor if index_a == 0 else slots.stride_a(k)
-        axes.append(Axis(slots.extent(k), stride_a, factor if k == 0 else slots.stride_b(k)))
-    conjugate = problem.conjugate
-    if kinds.alpha is Alpha.ZERO:  # A is not read: it is walked as B is
+        axes.append(slots.axis(problem, k))
+        stride_a = factor if index_a == 0 else axes[k].stride_a
+        axes[k] = replace(axes[k], stride_a=stride_a, stride_b=factor if k == 0 else axes[k].stride_b)
+    conjugate, reads = problem.conjugate, kinds.alpha is not Alpha.ZERO
+    if not reads:  # A is walked as B is
         axes = [replace(axis, stride_a=axis.stride_b) for axis in axes]
         conjugate = False
     if factor > 1:
         axes.insert(0, Axis(factor, 1, 1))
-    return Canonical(tuple(axes) or (Axis(1, 1, 1),), a, b, kinds, conjugate)
+    return Canonical(tuple(axes) or (Axis(1, 1, 1),), a, b, kinds, conjugate, problem.inplace and reads)
 
 
 def strided(problem: Problem, kinds: Kinds) -> Canonical:
     """The canonical form of any extents and any strides: nothing is known to be contiguous but units of an item."""
     form = canonical(problem, kinds)
     slots, first = Slots(len(problem.perm)), len(form.axes) - len(problem.perm)
-    axes = [Axis(slots.extent(k), slots.stride_a(k), slots.stride_b(k)) for k in range(len(problem.perm))]
+    axes = [slots.axis(problem, k) for k in range(len(problem.perm))]
     if kinds.alpha is Alpha.ZERO:
         axes = [replace(axis, stride_a=axis.stride_b) for axis in axes]
     return replace(form, axes=(*form.axes[:first], *axes)) if axes else form
@@ -104,7 +118,24 @@ def plan(form: Canonical, target: Target) -> CpuPlan:
     block = _block(form, near, target)
     far = [k for k in reversed(range(len(form.axes))) if k not in near]
     order = (*far, *reversed(near))
-    return CpuPlan(_tile(form, block), block, order, order, min(len(order), TASK_LOOPS))
+    tile = _tile(form, block)
+    if form.in_place:
+        tile, block = alike(form, tile, block)
+    return CpuPlan(tile, block, order, order, min(len(order), TASK_LOOPS))
+
+
+def alike(form: Canonical, tile: Shape, block: Shape) -> tuple[Shape, Shape]:
+    """The tile and micro-tile of a form in place: as long along axes that take each other's places, short enough for
+    scratch. Where nothing is contiguous, tiles keep the orbits few."""
+    edges, parts = list(tile), list(block)
+    least = BLOCKS if max(tile) == 1 else 1
+    for cycle in orbits.cycles(images(form.axes) or ()):
+        longest = max(least if len(cycle) > 1 else 1, *(tile[k] for k in cycle))
+        while longest > 1 and longest ** len(cycle) * form.a.itemsize > SCRATCH:
+            longest //= 2
+        for k in cycle:
+            edges[k], parts[k] = longest, min(block[k], longest)
+    return tuple(edges), tuple(parts)
 
 
 def heads(problem: Problem) -> tuple[int, ...]:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
-from ..errors import ProblemError
 from ..lazy_dataclasses import dataclass
 from ..machine.target import Target
 from ..problem.canonical import Canonical, static
 from ..problem.dtypes import Kind
 from ..problem.kinds import COPY, UPDATE, Alpha, Beta, Kinds
+from ..problem import orbits
 from ..problem.problem import Problem
 from . import any_size, items
 from .fallback import for_misaligned_b
@@ -58,8 +58,13 @@ class Bodies:
 
     @property
     def scratch(self) -> int:
-        """Bytes of scratch that the largest of them needs; any-size bodies need none."""
-        return max((nest.scratch for body in self.specialised for nest in body.nests), default=0)
+        """Bytes of scratch that the largest of them needs; any-size bodies need none out of place."""
+        return max(map(scratch, (self.specialised, self.any_size, self.strided)))
+
+
+def scratch(bodies: Sequence[Body]) -> int:
+    """Bytes of scratch that the largest of these needs."""
+    return max((nest.scratch for body in bodies for nest in body.nests), default=0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +87,7 @@ def choose(problem: Problem, target: Target, plan: CpuPlan, plan_for: PlanFor | 
     `plan_for(canonical, target)`, by default `default_plan`. Raises PlanError where a plan does not fit.
     """
     if problem.inplace:
-        raise ProblemError("a problem in place has no objects: call its solution")
+        orbits.check_order(problem.perm, [2] * len(problem.perm))
     kinds = possible_kinds(problem)
     factor = any_size.units(problem, COPY)[2]
     strided = tuple(_strided(problem, k, target) for k in kinds) if problem.perm else ()
@@ -108,6 +113,9 @@ def default_plan(canonical: Canonical, target: Target) -> CpuPlan:
     block = tuple(max(1, min(lanes, e)) if n else 1 for n, e in zip(near, canonical.extents, strict=True))
     tile = tuple(BLOCKS * edge if n else 1 for n, edge in zip(near, block, strict=True))
     order = tuple(reversed(range(len(axes))))
+    if canonical.in_place:
+        block = tuple(1 << edge.bit_length() - 1 for edge in block)
+        tile, block = any_size.alike(canonical, tile, block)
     return CpuPlan(tile, block, order, order, len(order))
 
 
@@ -133,6 +141,6 @@ def _strided(problem: Problem, kinds: Kinds, target: Target) -> Body:
 def _any_size(problem: Problem, kinds: Kinds, target: Target, own: CpuPlan | None = None) -> Body:
     """own: the plan of the specialised body, where there is one."""
     form = any_size.canonical(problem, kinds)
-    if own is None or kinds.alpha is Alpha.ZERO:
+    if own is None or kinds.alpha is Alpha.ZERO or form.in_place:
         return _body(form, any_size.plan(form, target), target)
     return _body(form, any_size.plan_like(own, problem, form, target), target)

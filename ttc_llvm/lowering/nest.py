@@ -60,7 +60,7 @@ def _lines(nodes: tuple[Node, ...], depth: int) -> Iterator[str]:
         match node:
             case Loop():
                 back = " back" if node.back else ""
-                spread = "" if node.stride == 1 else f" by {node.stride}"
+                spread = "" if node.stride == 1 else f" by {node.stride}" if node.stride else " from both ends"
                 yield f"{pad}for i{node.axis} in {node.extent} step {node.step} {node.bind.value}{back}{spread}"
                 yield from _lines(node.body, inside)
                 if node.tail is not None:

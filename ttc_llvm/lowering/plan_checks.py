@@ -65,7 +65,7 @@ def _check_multiples(plan: CpuPlan, canonical: Canonical, names: tuple[str, str]
 
 def _check_in_place(plan: CpuPlan, canonical: Canonical) -> None:
     """PlanError where tiles do not fit into each other's places."""
-    box = plan.box(canonical.extents)
+    box = plan.box(canonical.bounds)
     if any(box[k] != box[image] for k, image in enumerate(images(canonical.axes) or ())):
         raise PlanError(f"plan tile={shown(plan.tile)} differs along axes that take each other's places")
     if plan.non_temporal or plan.panel or (plan.fetch is Fetch.ROWS and plan.prefetch):

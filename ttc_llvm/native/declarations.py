@@ -98,6 +98,7 @@ def _kind(problem: Problem, parameter: Parameter) -> str:
     return {
         Role.A: f"const {a} *TTC_RESTRICT ",
         Role.B: f"{b} *TTC_RESTRICT ",
+        Role.BOTH: f"{b} *",
         Role.SCALAR: f"const {scalar} *" if is_complex(problem) else f"{scalar} ",
         Role.SIZES: "const int *",
         Role.WIDE: "const int64_t *",
@@ -110,15 +111,14 @@ def _kind(problem: Problem, parameter: Parameter) -> str:
 
 def macros(problem: Problem, stem: str, stack: int, version: str) -> str:
     """Definitions of what programs can ask of the problem's entries when they are compiled."""
-    lists = {
-        "PERM": problem.perm, "SIZE": problem.size,
-        "STRIDES_A": column_major(problem.outer_a), "STRIDES_B": column_major(problem.outer_b),
-    }  # fmt: skip
+    sides = {"A": problem.outer_a} | ({} if problem.inplace else {"B": problem.outer_b})
+    lists = {"PERM": problem.perm, "SIZE": problem.size}
+    lists |= {f"STRIDES_{side}": column_major(outer) for side, outer in sides.items()}
     facts: dict[str, object] = {"RANK": len(problem.perm)}
     if problem.perm:
         facts |= {name: f"{{{', '.join(map(str, values))}}}" for name, values in lists.items()}
+    facts |= {f"ELEMENTS_{side}": problem.storage(side.lower()) for side in sides}
     facts |= {
-        "ELEMENTS_A": problem.storage("a"), "ELEMENTS_B": problem.storage("b"),
         "PARTS": Entry(problem).most_threads, "STACK": stack, "GENERATOR": f'"ttc_llvm {version}"',
     }  # fmt: skip
     return "".join(f"#define {stem}_{name} {value}\n" for name, value in facts.items())
@@ -182,8 +182,12 @@ def cpp(problem: Problem, symbols: Symbols) -> str:
 def _overload(entry: Entry) -> str:
     problem = entry.problem
     a, b, compute = (CPP_TYPES.get(t.stored, c_type(t)) for t in (problem.a, problem.b, problem.compute))
-    kinds = {Role.A: f"const {a} *TTC_RESTRICT ", Role.B: f"{b} *TTC_RESTRICT ", Role.SCALAR: f"{compute} "}
-    passed = {Role.A: "static_cast<const void *>({})", Role.B: "static_cast<void *>({})", Role.SCALAR: "&{}"}
+    kinds = {
+        Role.A: f"const {a} *TTC_RESTRICT ", Role.B: f"{b} *TTC_RESTRICT ", Role.BOTH: f"{b} *",
+        Role.SCALAR: f"{compute} ",
+    }  # fmt: skip
+    written = "static_cast<void *>({})"
+    passed = {Role.A: "static_cast<const void *>({})", Role.B: written, Role.BOTH: written, Role.SCALAR: "&{}"}
     taken = ", ".join((kinds[p.role] if p.role in kinds else _kind(problem, p)) + p.name for p in entry.parameters)
     given = ", ".join(passed.get(p.role, "{}").format(p.name) for p in entry.parameters)
     return f"static inline void {entry.name}({taken})\n{{\n    {entry.name}({given});\n}}"

@@ -76,6 +76,7 @@ def _declared(entry: Entry, parameter: Parameter) -> str:
     declared = {
         Role.A: f"{kind}, intent(in) :: {parameter.name}(*)",
         Role.B: f"{kind}, intent(inout) :: {parameter.name}(*)",
+        Role.BOTH: f"{kind}, intent(inout) :: {parameter.name}(*)",
         Role.SCALAR: f"{kind}, {'intent(in)' if by_pointer else 'value'} :: {parameter.name}",
         Role.SIZES: f"{kind}, intent(in){_optional(entry, parameter)} :: {parameter.name}(*)",
         Role.WIDE: f"{kind}, intent(in){_optional(entry, parameter)} :: {parameter.name}(*)",
@@ -89,7 +90,7 @@ def _optional(entry: Entry, parameter: Parameter) -> str:
 
 
 def _type(problem: Problem, role: Role) -> str:
-    types = {Role.A: problem.a, Role.B: problem.b, Role.SCALAR: problem.compute}
+    types = {Role.A: problem.a, Role.B: problem.b, Role.BOTH: problem.b, Role.SCALAR: problem.compute}
     return _of(types[role]) if role in types else f"integer({'c_int64_t' if role is Role.WIDE else 'c_int'})"
 
 

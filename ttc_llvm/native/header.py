@@ -97,17 +97,20 @@ def _description(described: Described) -> list[str]:
 
 def _formula(problem: Problem) -> str:
     a = f"A[{','.join(f'i{k}' for k in range(len(problem.perm)))}]"
-    b = f"B[{','.join(f'i{k}' for k in problem.perm)}]"
+    b = f"{'A' if problem.inplace else 'B'}[{','.join(f'i{k}' for k in problem.perm)}]"
     if problem.compute.kind is Kind.OPAQUE:
         return f"{b} <- {a}"
     return f"{b} <- alpha * {f'conj({a})' if problem.conjugate else a} + beta * {b}"
 
 
 def _sizes(problem: Problem) -> list[str]:
-    columns = {"perm": problem.perm, "size": problem.size, "lda": problem.outer_a, "ldb": problem.outer_b}
+    columns = {"perm": problem.perm, "size": problem.size, "lda": problem.outer_a}
+    sides = {"A": problem.a}
+    if not problem.inplace:
+        columns, sides = columns | {"ldb": problem.outer_b}, sides | {"B": problem.b}
     lines = [f"{name:<5}{','.join(map(str, values))}" for name, values in columns.items()]
-    sides = ("A", problem.a), ("B", problem.b)
-    return [*lines, *(f"{name:<5}{_meaning(t, declarations.element_type(problem, t))}" for name, t in sides)]
+    kinds = [f"{name:<5}{_meaning(t, declarations.element_type(problem, t))}" for name, t in sides.items()]
+    return [*lines, *kinds, *(["in place: A becomes its own permutation"] if problem.inplace else [])]
 
 
 def _meaning(t: DType, known: str) -> str:
@@ -133,6 +136,8 @@ def _scalars(problem: Problem) -> list[str]:
 
 
 def _bytes_counted(problem: Problem) -> str:
+    if problem.inplace:
+        return wording.IN_PLACE
     return "bytes of A + bytes of B" if problem.beta == 0 else "bytes of A + 2 x bytes of B"
 
 

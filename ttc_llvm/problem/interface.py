@@ -63,6 +63,8 @@ _PARAMETERS = {
     Sizes.ANY: ("size", "lda", "ldb"),
     Sizes.WIDE: ("size", "strides_a", "strides_b"),
 }
+IN_PLACE = {"B": "A", "ldb": "lda", "strides_a": "strides", "strides_b": "strides"}
+"""Parameters that entries in place have in common for A and B, by what they are out of place."""
 
 
 class Role(Enum):
@@ -70,6 +72,7 @@ class Role(Enum):
 
     A = "the tensor that is read"
     B = "the tensor that is written"
+    BOTH = "the tensor that is permuted in place"
     SCALAR = "alpha or beta, of the type of the arithmetic"
     SIZES = "an int per index"
     WIDE = "an int64_t per index"
@@ -107,18 +110,19 @@ class Entry:
         """Its parameters, in order."""
         scalars = () if self.problem.compute.kind is Kind.OPAQUE else ("alpha", "beta") if self.beta else ("alpha",)
         role = Role.WIDE if self.sizes is Sizes.WIDE else Role.SIZES
+        inplace, sizes = self.problem.inplace, _PARAMETERS[self.sizes]
+        tensors = (Parameter("A", Role.BOTH),) if inplace else (Parameter("A", Role.A), Parameter("B", Role.B))
         return (
-            Parameter("A", Role.A),
-            Parameter("B", Role.B),
+            *tensors,
             *_of(Role.SCALAR, scalars),
-            *_of(role, _PARAMETERS[self.sizes]),
+            *_of(role, dict.fromkeys(IN_PLACE.get(x, x) for x in sizes) if inplace else sizes),
             *_of(Role.NUMBER, ("part", "parts") if self.part else ()),
         )
 
     @property
     def bytes_per_element(self) -> int:
-        """Bytes moved per element: of A and of B, of B twice where it is read."""
-        return self.problem.a.itemsize + (2 if self.beta else 1) * self.problem.b.itemsize
+        """Bytes moved per element: of A and of B, of B twice where it is read beside A."""
+        return self.problem.bytes_per_element(self.beta)
 
     @property
     def most_threads(self) -> int:

@@ -26,7 +26,7 @@ def stem(problem: Problem) -> str:
     parts = [
         f"{_types(problem)}Transpose{_perm(problem.perm)}_{_sizes(problem.size)}",
         _outer("lda", problem.lda, problem.size),
-        _outer("ldb", problem.ldb, problem.size_b),
+        "" if problem.inplace else _outer("ldb", problem.ldb, problem.size_b),
         "_conj" if problem.conjugate else "",
         "_inplace" if problem.inplace else "",
     ]

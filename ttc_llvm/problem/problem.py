@@ -31,7 +31,7 @@ class Problem:
     alpha, beta: the defaults of a call; they stay run-time values. A complex 1 does not multiply: inf + 1j stays so.
     What rounds to 0 or 1 in single precision is 0 or 1 where that is the type of the arithmetic, as in C.
     conjugate: conjugate A (complex types only).
-    inplace: A and B are one tensor, whose shape and outer sizes the permutation keeps.
+    inplace: A and B are one tensor, whose shape and outer sizes the permutation keeps: lda is ldb, too.
     axes_a, axes_b: axes_a[k] = the axis of a caller's array that is index k of A, and so for B; None = axis k.
     `from_arrays` and `row_major` set them; they change how a solution reads arrays, and nothing else.
     saturate: numbers beyond the range of B's type become its nearest number, where types differ.
@@ -74,6 +74,9 @@ class Problem:
         put = object.__setattr__
         arguments.put(self, _RULES, ProblemError)
         put(self, "dtype", type_names.read(self.dtype))
+        if self.inplace:
+            put(self, "lda", self.ldb if self.lda is None else self.lda)
+            put(self, "ldb", self.lda if self.ldb is None else self.ldb)
         _check_shape(self)
         _check_outer(self)
         _check_axes(self)
@@ -174,9 +177,12 @@ class Problem:
 
     def bytes_moved(self, beta: complex | None = None) -> int:
         """Bytes of A + bytes of B, B twice where beta != 0 and it is not A: the numerator of every bandwidth."""
-        reads = (self.beta if beta is None else arguments.number("beta", beta)) != 0 and not self.inplace
-        passes = 2 if reads else 1
-        return self.elements * (self.a.itemsize + passes * self.b.itemsize)
+        beta = self.beta if beta is None else arguments.number("beta", beta)
+        return self.elements * self.bytes_per_element(beta != 0)
+
+    def bytes_per_element(self, reads: bool) -> int:
+        """The same of one element. reads: beta is not 0."""
+        return self.a.itemsize + (2 if reads and not self.inplace else 1) * self.b.itemsize
 
 
 _RULES = {

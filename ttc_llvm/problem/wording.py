@@ -14,11 +14,14 @@ from .kinds import Alpha, Beta
 from .problem import Problem
 
 STRIDES = ("strides_a", "strides_b", "strides_c")
+IN_PLACE = "2 x bytes of A"  # read and written, also with beta
 ASKED = "asked"  # of a stored solution: the problem in the words of who asked
 
 
 def bandwidth_rule(canonical: Canonical) -> str:
     """The numerator of the problem's bandwidth, in words."""
+    if canonical.in_place:
+        return IN_PLACE
     read_a = [] if canonical.kinds.alpha is Alpha.ZERO else ["bytes of A"]
     return " + ".join([*read_a, "2 x bytes of B" if canonical.kinds.beta is Beta.ANY else "bytes of B"])
 
@@ -26,10 +29,12 @@ def bandwidth_rule(canonical: Canonical) -> str:
 def problem_line(problem: Problem) -> str:
     """The computation in one line, with permutation, sizes and type."""
     name = "conj(A)" if problem.conjugate else "A"
-    update = "" if problem.beta == 0 else f" + {number(problem.beta)} * B"
+    written = "A" if problem.inplace else "B"
+    update = "" if problem.beta == 0 else f" + {number(problem.beta)} * {written}"
     parts = [*_shape_parts(problem), f"type {_types(problem)}", *_outer_parts(problem)]
+    parts += ["in place"] if problem.inplace else []
     parts += [f"in C order {in_c_order(problem)}"] if problem.is_row_major else []
-    return f"B <- {number(problem.alpha)} * {name}{update}: " + ", ".join(parts)
+    return f"{written} <- {number(problem.alpha)} * {name}{update}: " + ", ".join(parts)
 
 
 def _types(problem: Problem) -> str:
@@ -49,7 +54,7 @@ def _shape_parts(problem: Problem) -> list[str]:
 
 
 def _outer_parts(problem: Problem) -> list[str]:
-    given = ("lda", problem.lda), ("ldb", problem.ldb)
+    given = ("lda", problem.lda), ("ldb", None if problem.inplace else problem.ldb)
     return [f"{key} {_join(outer, 'x')}" for key, outer in given if outer]
 
 

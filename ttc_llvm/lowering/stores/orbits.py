@@ -5,13 +5,13 @@ from __future__ import annotations
 from math import gcd
 
 from ...machine.target import Target
-from ...problem.canonical import Canonical
+from ...problem.canonical import Canonical, Param
 from ...problem.in_place import images
 from ...problem.kinds import Alpha, Beta
 from ...problem.orbits import order
-from ..nodes import Micro, Node, Orbit
+from ..nodes import FROM_BOTH_ENDS, Micro, Node, Orbit
 from ..operands import Op, Space, View
-from ..plan import CpuPlan
+from ..plan import CpuPlan, spans
 from ..tile_loops import TileSpec, loops
 from ..writing import Writing, tile_buffer
 from .buffered import phase, row_block
@@ -31,7 +31,7 @@ def in_orbits(canonical: Canonical, writing: Writing, target: Target, loads: int
     move = Op(Alpha.ONE, Beta.ZERO, False, canonical.a)
     fill = Micro(source, scratch, move, plan.block, direct.grain, loads=loads)
     flat = row_block(canonical, plan, target)
-    grain = tuple(0 if block >= extent else block for block, extent in zip(flat, canonical.extents, strict=True))
+    grain = tuple(0 if spans(block, axis.extent) else block for block, axis in zip(flat, canonical.axes, strict=True))
     drain = Micro(scratch, sink, operation(canonical), flat, grain)
     steps = loops(
         TileSpec(
@@ -47,8 +47,10 @@ def in_orbits(canonical: Canonical, writing: Writing, target: Target, loads: int
 def task_stride(canonical: Canonical, plan: CpuPlan, axis: int) -> int:
     """The stride of a task loop over tiles: of the tiles along the outermost axis that moves, those of the last index
     move most others."""
-    image = images(canonical.axes)
+    image, extent = images(canonical.axes), canonical.axes[axis].extent
     if image is None or axis != next((k for k in plan.order if image[k] != k), None):
         return 1
-    count = -(-canonical.extents[axis] // plan.tile[axis])
+    if isinstance(extent, Param):
+        return FROM_BOTH_ENDS
+    count = -(-extent // plan.tile[axis])
     return next((n for n in range(max(1, round(count * GOLDEN)), 0, -1) if gcd(n, count) == 1), 1)
