@@ -24,7 +24,7 @@ from .layout_fields import (
     WEIGHT,
 )  # fmt: skip
 from .layout_table import find, prepare
-from .planner_fields import NUMBER_BITS, PARAMS_BYTES, SERIAL_BYTES
+from .planner_fields import NUMBER_BITS, PARAMS_BYTES, PERMUTED_BIT, SERIAL_BYTES
 from .pool_layout import Shared
 from .result_fields import CHUNK
 from .shared_calls import ASLEEP, TOGETHER, ended, joined, planned, submitted, useful_threads
@@ -67,9 +67,16 @@ def _provided(state: int, family: int) -> int:
 
 
 def moved(state: int, layout: int, a: int, b: int, scalars: int, threads: int) -> int:
-    """Look a layout up and run it from address a to address b; UNKNOWN where the two might overlap, too."""
+    """Look a layout up and run it from address a to address b; UNKNOWN where the two might overlap, too, unless it is
+    known of the layout that its axes are permuted in place."""
+    if a == b:
+        store64(layout + KIND, load64(layout + KIND) | 1 << PERMUTED_BIT)
     prepared = looked_up(state, layout, threads)
-    return run_apart(state, prepared, a, b, scalars, threads_of(layout)) if prepared != 0 else UNKNOWN
+    if prepared == 0:
+        return UNKNOWN
+    if a == b:
+        return run(state, prepared, a, b, scalars, threads_of(layout))
+    return run_apart(state, prepared, a, b, scalars, threads_of(layout))
 
 
 def threads_of(layout: int) -> int:

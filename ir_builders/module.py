@@ -16,6 +16,7 @@ from ttc_llvm.machine.target import Target
 from . import attributes
 from .box import Box
 from .context import Context
+from .frame import reserved
 from .loops import emit
 from .masked_edges import MaskedEdges, load_params
 from .micro_tile import Sizes
@@ -23,6 +24,7 @@ from .prefetch.odometer import LoopState
 from .scale import load_scalars
 from .values import I1, KERNEL_TYPE, add, counted, i64, minimum, mul, steps
 
+SCRATCH_ALIGN = 64
 ARGUMENTS = ("a", "b", "scalars", "params", "scratch", "begin", "end")
 
 
@@ -67,6 +69,8 @@ def _fill(
     for op in _operations(nest.body):
         kernel.scalars[op] = load_scalars(b, arguments["scalars"], op)
     views = {Space.A: View(Space.A, c.a, c.strides("a")), Space.B: View(Space.B, c.b, c.strides("b"))}
+    if nest.scratch > nest.passed:
+        arguments["scratch"] = reserved(b, nest.scratch, SCRATCH_ALIGN, "scratch")
     extents = tuple(sizes(axis.extent) for axis in c.axes)
     nominal = tuple(extent if isinstance(extent, int) else 0 for extent in extents)
     box = Box({Space.A: arguments["a"], Space.B: arguments["b"]}, views, extents, nominal)

@@ -17,7 +17,8 @@ SHORT_ROWS = 72  # addresses of kernels of `short_rows`, by ROW_WIDTHS
 ROW_WIDTHS = (2, 4, 8, 16, 32, 64)  # bytes that they move at once
 PLANNER_BYTES = SHORT_ROWS + 8 * len(ROW_WIDTHS)
 
-# What a layout's KIND has above the numbers of `layout_fields`, for Python's own use.
+# What a layout's KIND has above the numbers of `layout_fields`, but for PERMUTED_BIT for Python's own use.
+PERMUTED_BIT = 39  # 1: both are one array, whose axes take each other's places
 ODD_BITS = 40  # three address bits that are set and should not be: smaller units are moved
 UNSERVED_BIT = 43  # 1: no any-size kernel serves it
 NUMBER_BITS = 44  # threads less one; where it is not served: a number for effort and threads

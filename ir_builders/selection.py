@@ -8,7 +8,7 @@ from llvmlite import ir
 
 from ttc_llvm.lazy_dataclasses import dataclass, replace
 from ttc_llvm.lowering.any_size import Slots
-from ttc_llvm.lowering.bodies import Bodies, Body, possible_kinds, scratch
+from ttc_llvm.lowering.bodies import Bodies, Body, possible_kinds
 from ttc_llvm.lowering.nest import LoopNest
 from ttc_llvm.machine.target import Target
 from ttc_llvm.problem.problem import Problem
@@ -16,12 +16,11 @@ from ttc_llvm.problem.problem import Problem
 from . import extents, wide_shapes
 from .extents import Shape
 from .frame import internal, reserved
-from .module import add_kernel
+from .module import SCRATCH_ALIGN, add_kernel
 from .scalar_kinds import kind_number
 from .tasks import add_edge, task_count, tasks_of_part
 from .values import I32, I64, NULL, PTR, Int, at, guarded, i32, i64
 
-SCRATCH_ALIGN = 64
 CALL = ("a", "b", "scalars", "size", "lda", "ldb", "part", "parts")
 WIDE_CALL = ("a", "b", "scalars", "size", "strides_a", "strides_b", "part", "parts")
 GENERAL = ("a", "b", "scalars", "params", "part", "parts")
@@ -75,8 +74,8 @@ def _add_run(shared: _Object, general: ir.Function) -> ir.Function:
         other, done = b.append_basic_block("general"), b.append_basic_block("done")
         if bodies.specialised:
             extents.leave_unless_generated(b, problem, given["size"], given["lda"], given["ldb"], other)
-            memory = reserved(b, scratch(bodies.specialised), SCRATCH_ALIGN, "scratch")
-            _switch(b, _Call(shared, given, NULL, memory, BodySet("own", bodies.specialised, {})), other, done)
+            scratch = reserved(b, bodies.scratch, SCRATCH_ALIGN, "scratch")
+            _switch(b, _Call(shared, given, NULL, scratch, BodySet("own", bodies.specialised, {})), other, done)
         else:
             b.branch(other)
         b.position_at_end(other)
@@ -154,8 +153,7 @@ def _add_general(shared: _Object, name: str, unbound: BodySet) -> ir.Function:
     known = {slot: b.load(at(b, given["params"], 8 * slot), typ=I64, align=8) for slot in slots}
     bodies = replace(unbound, extents=known)
     done = b.append_basic_block("done")
-    memory = reserved(b, scratch(bodies.bodies), SCRATCH_ALIGN, "scratch")
-    _switch(b, _Call(shared, given, given["params"], memory, bodies), done, done)
+    _switch(b, _Call(shared, given, given["params"], NULL, bodies), done, done)
     b.position_at_end(done)
     b.ret_void()
     return b.function

@@ -19,14 +19,18 @@ if TYPE_CHECKING:
 MOST_NUMBERS = 4096  # efforts above 1, and their numbers of threads, in layouts
 
 
-def layout_of(of: Array, to: Array, scale: Scaling, threads: int, effort: int, odd: int) -> bytes:
-    """The layout of two arrays of one shape. odd: address bits that are set and should not be.
+def layout_of(
+    of: Array, to: Array, scale: Scaling, threads: int, effort: int, odd: int, permuted: bool = False
+) -> bytes:
+    """The layout of two arrays of one shape. odd: address bits that are set and should not be; permuted: in place.
 
     Threads and effort are part of it where plans depend on them.
     """
     kind = scale.number or of.dtype.itemsize
     if odd:
         kind |= odd << fields.ODD_BITS
+    if permuted:
+        kind |= 1 << fields.PERMUTED_BIT
     if effort != 1 or threads > 1:
         worth = max(1, to.size * (of.dtype.itemsize + to.dtype.itemsize) // SERIAL_BYTES)
         useful = min(threads, worth, MAX_PARTICIPANTS)

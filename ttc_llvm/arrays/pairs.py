@@ -18,6 +18,7 @@ from ..operands.types import spelled
 from ..problem import dtypes, type_names
 from ..problem.canonical import Axis, Placed, from_axes, is_move
 from ..problem.dtypes import DType
+from ..problem.in_place import in_place
 from ..problem.kinds import COPY, Alpha, Beta, Kinds
 from ..problem.problem import Problem
 from ..problem.type_names import TypeName
@@ -135,18 +136,27 @@ def unit_of(of: Array, to: Array, odd: int = 0) -> int:
     return gcd(ALIGNED, odd, size, *_steps(of), *_steps(to))
 
 
-def moves(of: Array, to: Array, unit: int) -> Placed:
-    """A bit-exact copy in units: items of several units get an axis of their own."""
+def moves(of: Array, to: Array, unit: int, permuted: bool = False) -> Placed:
+    """A bit-exact copy in units: items of several units get an axis of their own. permuted: as for `elements`."""
     item = dtypes.carrier(unit)
     strides = zip(of.shape, of.strides, to.strides, strict=True)
     axes = [Axis(extent, s // unit, t // unit) for extent, s, t in strides]
-    return from_axes([Axis(of.dtype.itemsize // unit, 1, 1), *axes], item, item, COPY)
+    axes = [Axis(of.dtype.itemsize // unit, 1, 1), *axes]
+    return _permuted(axes, item, PLAIN) if permuted else from_axes(axes, item, item, COPY)
 
 
-def elements(of: Array, to: Array, scale: Scaling) -> Placed:
-    """A transposition with arithmetic, element by element."""
+def elements(of: Array, to: Array, scale: Scaling, permuted: bool = False) -> Placed:
+    """A transposition with arithmetic, element by element. permuted: both are one array, whose axes take each other's
+    places. Raises ArrayError where they cannot."""
     assert scale.types is not None
     a, b = scale.types
     strides = zip(of.shape, of.strides, to.strides, strict=True)
     axes = [Axis(extent, s // a.itemsize, t // b.itemsize) for extent, s, t in strides]
-    return from_axes(axes, a, b, scale.kinds, scale.conjugate)
+    return _permuted(axes, a, scale) if permuted else from_axes(axes, a, b, scale.kinds, scale.conjugate)
+
+
+def _permuted(axes: list[Axis], item: DType, scale: Scaling) -> Placed:
+    try:
+        return in_place(axes, item, scale.kinds, scale.conjugate)
+    except ProblemError as error:
+        raise ArrayError(str(error)) from None

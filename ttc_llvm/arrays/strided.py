@@ -19,7 +19,6 @@ from ..lowering.items import as_items
 from ..operands.addresses import data_address
 from ..runtime import backend, runtime
 from ..runtime.pool import Call
-from . import in_place
 from .checks import check_once, is_permuted, meet
 from .layout_keys import layout_of
 from .layouts import Known, layouts
@@ -32,11 +31,12 @@ POSTPONED = 8  # a layout that has to wait moves an eighth of what it has moved 
 
 @dataclass(frozen=True, slots=True)
 class _Wanted:
-    """How a layout is to be served. odd: address bits that are set and should not be."""
+    """How a layout is to be served. odd: address bits that are set and should not be; permuted: in place."""
 
     threads: int
     effort: int
     odd: int = 0
+    permuted: bool = False
 
 
 def assign(of: Array, to: Array, scale: Scaling, threads: int, effort: int, *, fresh: bool = False) -> None:
@@ -48,15 +48,13 @@ def assign(of: Array, to: Array, scale: Scaling, threads: int, effort: int, *, f
     """
     if not to.nbytes:
         return
-    if not fresh and is_permuted(of, to):
-        in_place.permute(of, to, scale, threads, effort)
-        return
+    permuted = not fresh and is_permuted(of, to)
     if effort == 1 and _moved_natively(of, to, scale, threads):
         return
-    wanted = _Wanted(threads, effort)
+    wanted = _Wanted(threads, effort, permuted=permuted)
     known = _known(of, to, scale, wanted)
     address_of, address_to = data_address(of), data_address(to)
-    if not fresh and _meet(of, to, address_of, address_to, known):
+    if not (fresh or permuted) and _meet(of, to, address_of, address_to, known):
         _assign_in_place(of, to, scale, threads, effort)
         return
     odd = address_of & known.odd_of | address_to & known.odd_to
@@ -98,7 +96,7 @@ def _run(known: Known, a: int, b: int, scale: Scaling, threads: int) -> None:
 
 def _known(of: Array, to: Array, scale: Scaling, wanted: _Wanted) -> Known:
     """What is known of a layout, which is prepared if it is new, and gets a kernel of its own if that pays by now."""
-    layout, table = layout_of(of, to, scale, wanted.threads, wanted.effort, wanted.odd), layouts()
+    layout, table = layout_of(of, to, scale, wanted.threads, wanted.effort, wanted.odd, wanted.permuted), layouts()
     known = table.recall(layout)
     if known is None:
         return _prepared(layout, of, to, scale, wanted)
@@ -138,9 +136,10 @@ def _own(layout: bytes, of: Array, to: Array, scale: Scaling, wanted: _Wanted) -
     """A kernel of the layout's own, from now on known."""
     if scale is PLAIN:
         unit = unit_of(of, to, wanted.odd)
-        placed, units = as_items(moves(of, to, unit), backend.host_target()), (unit, unit)
+        placed, units = moves(of, to, unit, wanted.permuted), (unit, unit)
+        placed = as_items(placed, backend.host_target())
     else:
-        placed, units = elements(of, to, scale), (of.dtype.itemsize, to.dtype.itemsize)
+        placed, units = elements(of, to, scale, wanted.permuted), (of.dtype.itemsize, to.dtype.itemsize)
     own_kernels = locks.imported(".own_kernels", __package__)
     executable = own_kernels.planned(placed, scale, wanted.threads, wanted.effort)
     odd = (min(units[0], ALIGNED) - 1, min(units[1], ALIGNED) - 1)

@@ -12,22 +12,18 @@ from ..machine.target import Target
 from ..problem import dtypes, orbits
 from ..problem.canonical import Axis, Canonical, Param, is_move
 from ..problem.dtypes import DType
-from ..problem.in_place import images
 from ..problem.kinds import Alpha, Kinds
 from ..problem.layouts import column_major
 from ..problem.problem import Problem
 from .plan import CpuPlan, Store
+from .tile_sizes import alike
 
 LANES = 16  # extent of a micro-tile; a wider one gains little and its code grows with the square
 LANES_WITHOUT_MASKS = 8  # each remainder is then a sequence of ever smaller micro-tiles
 BLOCKS = 4  # micro-tiles along each axis of a tile
 MOST_ROWS = 8
 SHORTEST_ROW = 16  # bytes that are copied by one load and one store where a problem's rows have no more
-SCRATCH = 64 << 10  # bytes of a tile in place along axes that take each other's places
 TASK_LOOPS = 4  # splitting a task number costs one division per loop
-
-
-Shape = tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,22 +116,8 @@ def plan(form: Canonical, target: Target) -> CpuPlan:
     order = (*far, *reversed(near))
     tile = _tile(form, block)
     if form.in_place:
-        tile, block = alike(form, tile, block)
+        tile, block = alike(form, tuple(BLOCKS for _ in tile) if max(tile) == 1 else tile, block)
     return CpuPlan(tile, block, order, order, min(len(order), TASK_LOOPS))
-
-
-def alike(form: Canonical, tile: Shape, block: Shape) -> tuple[Shape, Shape]:
-    """The tile and micro-tile of a form in place: as long along axes that take each other's places, short enough for
-    scratch. Where nothing is contiguous, tiles keep the orbits few."""
-    edges, parts = list(tile), list(block)
-    least = BLOCKS if max(tile) == 1 else 1
-    for cycle in orbits.cycles(images(form.axes) or ()):
-        longest = max(least if len(cycle) > 1 else 1, *(tile[k] for k in cycle))
-        while longest > 1 and longest ** len(cycle) * form.a.itemsize > SCRATCH:
-            longest //= 2
-        for k in cycle:
-            edges[k], parts[k] = longest, min(block[k], longest)
-    return tuple(edges), tuple(parts)
 
 
 def heads(problem: Problem) -> tuple[int, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 from ..lazy_dataclasses import dataclass
 from ..machine.target import Target
@@ -16,6 +16,7 @@ from .fallback import for_misaligned_b
 from .lower import lower
 from .nest import LoopNest
 from .plan import CpuPlan
+from .tile_sizes import alike
 from .writing import resolve
 
 SCALE = Kinds(Alpha.ANY, Beta.ZERO)
@@ -58,13 +59,14 @@ class Bodies:
 
     @property
     def scratch(self) -> int:
-        """Bytes of scratch that the largest of them needs; any-size bodies need none out of place."""
-        return max(map(scratch, (self.specialised, self.any_size, self.strided)))
+        """Bytes of scratch that the largest of them is passed; any-size bodies need none."""
+        return max((nest.passed for body in self.specialised for nest in body.nests), default=0)
 
-
-def scratch(bodies: Sequence[Body]) -> int:
-    """Bytes of scratch that the largest of these needs."""
-    return max((nest.scratch for body in bodies for nest in body.nests), default=0)
+    @property
+    def stack(self) -> int:
+        """Bytes of the stack that a call takes for scratch."""
+        every = (*self.specialised, *self.any_size, *self.strided)
+        return max((nest.scratch for body in every for nest in body.nests), default=0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,8 +116,7 @@ def default_plan(canonical: Canonical, target: Target) -> CpuPlan:
     tile = tuple(BLOCKS * edge if n else 1 for n, edge in zip(near, block, strict=True))
     order = tuple(reversed(range(len(axes))))
     if canonical.in_place:
-        block = tuple(1 << edge.bit_length() - 1 for edge in block)
-        tile, block = any_size.alike(canonical, tile, block)
+        tile, block = alike(canonical, tile, block)
     return CpuPlan(tile, block, order, order, len(order))
 
 

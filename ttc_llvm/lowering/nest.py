@@ -45,6 +45,11 @@ class LoopNest:
         return tuple(node for node in every(self.body) if isinstance(node, Loop) and node.bind is Bind.TASK)
 
     @property
+    def passed(self) -> int:
+        """Bytes of scratch that callers pass; kernels in place have theirs on the stack."""
+        return 0 if self.canonical.in_place else self.scratch
+
+    @property
     def tasks(self) -> int:
         """Number of tasks; only for nests without run-time extents."""
         return prod(trips(loop) for loop in self.grid)

@@ -13,6 +13,7 @@ from .plan_text import shown
 
 MAX_EXTENT = (1 << 63) - 1  # as sizes of tensors have
 MAX_BLOCK = 1 << 13  # elements: 64 x 64 bytes and then some; a micro-tile's code grows with them
+MAX_STACK = 256 << 10  # bytes of a tile that waits on the stack
 MAX_ROWS = 1 << 24  # bytes of a tile whose rows are prefetched: more than caches keep until they are read
 
 
@@ -68,6 +69,8 @@ def _check_in_place(plan: CpuPlan, canonical: Canonical) -> None:
     box = plan.box(canonical.bounds)
     if any(box[k] != box[image] for k, image in enumerate(images(canonical.axes) or ())):
         raise PlanError(f"plan tile={shown(plan.tile)} differs along axes that take each other's places")
+    if (size := prod(box) * canonical.a.itemsize) > MAX_STACK:
+        raise PlanError(f"plan tile={shown(plan.tile)} has {size} bytes: in place, tiles have at most {MAX_STACK}")
     if plan.non_temporal or plan.panel or (plan.fetch is Fetch.ROWS and plan.prefetch):
         raise PlanError("plans in place have ordinary stores, no panels, and prefetch no rows")
 

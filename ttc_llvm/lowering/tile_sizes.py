@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+from math import gcd, lcm, prod
+
 from ..problem.canonical import Canonical, static
+from ..problem.in_place import images
+from ..problem.orbits import cycles
+
+SCRATCH = 96 << 10  # bytes of a tile in place, which is on the stack
 
 
 def cover(
@@ -40,3 +46,23 @@ def fitted(canonical: Canonical, block: tuple[int, ...], wanted: dict[int, int])
         size = -(-max(wanted.get(k, 1), unit) // unit) * unit
         tile.append(max(extent, 1) if 4 * size >= 3 * extent else size)
     return tuple(tile)
+
+
+def alike(
+    canonical: Canonical, tile: tuple[int, ...], block: tuple[int, ...]
+) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """The tile and micro-tile of a form in place: tiles are as long along axes that take each other's places, and short
+    enough for the stack, micro-tiles divide them."""
+    edges, parts, groups = list(tile), list(block), cycles(images(canonical.axes) or ())
+    for cycle in groups:
+        longest, unit = max(tile[k] for k in cycle), lcm(*(block[k] for k in cycle))
+        for k in cycle:
+            edges[k] = longest if longest >= canonical.bounds[k] else -(-longest // unit) * unit
+    while prod(map(min, edges, canonical.bounds)) * canonical.a.itemsize > SCRATCH:
+        cycle = max(groups, key=lambda cycle: min(edges[cycle[0]], canonical.bounds[cycle[0]]))
+        half = min(edges[cycle[0]], canonical.bounds[cycle[0]]) // 2
+        unit = lcm(*(parts[k] for k in cycle))
+        for k in cycle:
+            edges[k] = half // unit * unit or 1 << half.bit_length() - 1
+            parts[k] = gcd(parts[k], edges[k])
+    return tuple(edges), tuple(parts)

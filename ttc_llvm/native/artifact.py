@@ -200,9 +200,9 @@ def _versions(spec: Spec) -> tuple[Version, ...]:
 def described(spec: Spec, versions: tuple[Version, ...]) -> header.Described:
     """A header's description of this object."""
     cpus = ", else ".join(version.target.cpu for version in versions)
-    scratch = max(version.bodies.scratch for version in versions)
+    stack = max(version.bodies.stack for version in versions)
     machine = f"{cpus} ({spec.target.triple})"
-    return header.Described(spec.problem, machine, str(spec.plan), spec.gibs, scratch, spec.note, spec.symbols)
+    return header.Described(spec.problem, machine, str(spec.plan), spec.gibs, stack, spec.note, spec.symbols)
 
 
 def version() -> str:

@@ -100,7 +100,7 @@ def build(canonical: Canonical, plan: CpuPlan, target: Target, code: bytes | Non
 
 def _facts(nest: LoopNest) -> tuple[int, ...]:
     """What an image tells of its kernel: `tasks`, `scratch` and `alignment`."""
-    return 0 if nest.params else nest.tasks, nest.scratch, nest.alignment
+    return 0 if nest.params else nest.tasks, nest.passed, nest.alignment
 
 
 class KernelCache:
