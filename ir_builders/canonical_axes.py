@@ -71,7 +71,8 @@ def end(layout: int) -> int:
 def _elements(layout: int, work: int) -> int:
     kind = load64(layout + asked.KIND)
     plain, odd = kind & (1 << known.ODD_BITS) - 1, kind >> known.ODD_BITS & ALIGNED - 1
-    if kind >> known.UNSERVED_BIT & 1 or kind >> known.PERMUTED_BIT & 1 or load64(layout + asked.RANK) > asked.MAX_RANK or plain == 0:
+    unserved = kind >> known.UNSERVED_BIT & 1 or kind >> known.PERMUTED_BIT & 1
+    if unserved or load64(layout + asked.RANK) > asked.MAX_RANK or plain == 0:
         return known.UNSERVED
     if plain < asked.FIRST_SCALED_KIND:
         return _moved(layout, work, plain, odd)

@@ -125,10 +125,11 @@ def every(b: ir.IRBuilder, conditions: Sequence[ir.Value]) -> ir.Value:
     return reduce(lambda x, y: b.and_(x, y), conditions) if conditions else ALWAYS
 
 
-def are_taken(b: ir.IRBuilder, problem: Problem, size: Sequence[ir.Value]) -> list[ir.Value]:
+def are_taken(b: ir.IRBuilder, problem: Problem, size: Sequence[Int]) -> list[ir.Value]:
     """The conditions under which entries do anything: extents are positive, and in place the permutation keeps them."""
-    kept = [(x, size[p]) for x, p in zip(size, problem.perm, strict=True)] if problem.inplace else []
-    return [*(b.icmp_signed(">", x, i64(0)) for x in size), *(b.icmp_signed("==", *pair) for pair in kept)]
+    values = [i64(x) for x in size]
+    kept = zip(values, (values[p] for p in problem.perm), strict=True) if problem.inplace else ()
+    return [*(b.icmp_signed(">", x, i64(0)) for x in values), *(b.icmp_signed("==", x, y) for x, y in kept)]
 
 
 def union(b: ir.IRBuilder, values: Sequence[ir.Value]) -> ir.Value:

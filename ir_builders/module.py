@@ -22,7 +22,7 @@ from .masked_edges import MaskedEdges, load_params
 from .micro_tile import Sizes
 from .prefetch.odometer import LoopState
 from .scale import load_scalars
-from .values import I1, KERNEL_TYPE, add, counted, i64, minimum, mul, steps
+from .values import I1, KERNEL_TYPE, counted, i64, minimum, mul, steps
 
 SCRATCH_ALIGN = 64
 ARGUMENTS = ("a", "b", "scalars", "params", "scratch", "begin", "end")
@@ -100,7 +100,7 @@ def _task_box(b: ir.IRBuilder, sizes: Sizes, grid: tuple[Loop, ...], task: ir.Va
             index = b.sub(index, b.mul(rest, i64(trips)))
         if loop.stride == FROM_BOTH_ENDS:
             half = b.lshr(index, i64(1))
-            last = b.sub(i64(trips), add(b, half, 1))
+            last = b.sub(b.sub(i64(trips), i64(1)), half)
             index = b.select(b.trunc(index, I1), last, half)
         elif loop.stride != 1:
             index = b.urem(b.mul(index, i64(loop.stride)), i64(trips))

@@ -42,7 +42,7 @@ class GuardedCase:
     origins: tuple[int, int]
 
     @classmethod
-    def of(cls, case: Case, place_a: Place, place_b: Place, in_place: bool = False) -> GuardedCase:
+    def of(cls, case: Case, place_a: Place, place_b: Place, *, in_place: bool = False) -> GuardedCase:
         """The case with its tensors there, in place with one tensor."""
         found, types = windows(case), (case.a, case.b)
         sizes = [window.span * t.itemsize for window, t in zip(found, types, strict=True)]

@@ -88,6 +88,18 @@ def build(
     run(driver, *threads, folder / "check.o", *needed, "-o", folder / "check")
 
 
+@pytest.mark.parametrize("language", FEW)
+def test_linked_program_in_place(language: str, tmp_path: Path) -> None:
+    driver, *options = LANGUAGES[language]
+    if "-fopenmp" in options:
+        needs_openmp(compiler(driver), tmp_path)
+    made, _ = artifact.write(spec(Problem((1, 0, 2), (9, 9, 4), "d", inplace=True)), tmp_path)
+    threads = [option for option in options if option == "-fopenmp"]
+    run(compiler(driver), *options, *STRICT, f"-I{tmp_path}", "-c", NATIVE / "in_place.c", "-o", tmp_path / "main.o")
+    run(compiler(driver), *threads, tmp_path / "main.o", made, "-o", tmp_path / "main")
+    run(tmp_path / "main", env={"OMP_NUM_THREADS": "3"})
+
+
 def test_check_program_notices_wrong_results(tmp_path: Path) -> None:
     """The other tests believe check.c: here it is told the permutation of a different problem."""
     wrong = definitions(PAPER, ("float", "float", "float"))
@@ -165,9 +177,11 @@ USE = """
 #include "{1}.h"
 #include "{2}.h"
 #include "{3}.h"
+#include "{4}.h"
 #include <stddef.h>
 static float a[{0}_ELEMENTS_A], b[{0}_ELEMENTS_B];
 static const int64_t size[{0}_RANK] = {0}_SIZE, perm[] = {0}_PERM, strides[] = {0}_STRIDES_A;
+static const int other[] = {{7, 7}};
 #ifdef __cplusplus
 static std::complex<double> x[{1}_ELEMENTS_A], alpha(1, 2);
 static std::complex<float> y[{1}_ELEMENTS_B];
@@ -186,6 +200,8 @@ int run(void)
         {0}_part(a, b, 1.0f, NULL, NULL, part, {0}_PARTS);
     {1}_beta(x, y, ALPHA, ALPHA, NULL, NULL);
     {1}_i64_omp(x, y, ALPHA, NULL, NULL, NULL);
+    {4}_beta(x, ALPHA, ALPHA, NULL);
+    {4}_any_omp(x, ALPHA, other, NULL);
     return (int)perm[0] + TTC_ABI + {0}_STACK + {3}_RANK + (int)sizeof({0}_GENERATOR);
 }}
 """
@@ -194,6 +210,7 @@ int run(void)
 def test_headers_under_every_standard_without_a_warning(tmp_path: Path) -> None:
     problems = [Problem((2, 1, 0), (80, 16, 16), "s", (80, 32, 32)), Problem((1, 0), (300, 200), "zc")]
     problems += [Problem((1, 0), (9_000_000_000, 5), "uint8"), Problem((), (), "z")]
+    problems += [Problem((1, 0), (80, 80), "z", inplace=True)]
     for problem in problems:
         artifact.write(spec(problem), tmp_path, ["header"])
     (tmp_path / "use.c").write_text(USE.format(*map(names.stem, problems)))
@@ -266,6 +283,7 @@ def test_too_little_work_for_threads_needs_no_openmp(tmp_path: Path) -> None:
 def test_modules_of_all_types_compile(tmp_path: Path) -> None:
     problems = [p for p, _ in PROGRAMS] + [Problem((1, 0), (6, 7), t) for t in ("ds", "cz", "f16", "i32", "i64", "v12")]
     problems += [Problem((), (), "s"), Problem(tuple(reversed(range(26))), (2,) * 26, "s")]
+    problems += [Problem((1, 0), (8, 8), "z", inplace=True)]
     modules = [artifact.write(spec(p), tmp_path, ["fortran"])[0] for p in problems]
     run(compiler("gfortran"), "-std=f2018", *STRICT, "-fsyntax-only", *modules, cwd=tmp_path)
 

@@ -18,6 +18,9 @@
  * size for a tensor without padding. Fast where index 0 of A and index 0 of B have stride 1; otherwise
  * elements are moved one by one.
  *
+ * Entries in place, NAME of which ends in _inplace, take one tensor, A, which is replaced, and one lda or strides. Where
+ * the permutation does not keep the extents they are given, they do nothing.
+ *
  * _part runs one of `parts` parts, 0 <= part < parts, and nothing for other values. Parts write
  * disjoint elements and may run at the same time; together they do what the plain entry does. More
  * than NAME_PARTS do not pay at the generated extents.

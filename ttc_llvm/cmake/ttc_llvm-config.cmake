@@ -4,7 +4,7 @@
 #
 #   ttc_add_transpose(<target> [STATIC | SHARED]
 #       PERM <p>... SIZE <n>... [ORDER C] [DATATYPE <type>] [LDA <n>...] [LDB <n>...] [ALPHA <x>] [BETA <x>]
-#       [CONJUGATE]
+#       [CONJUGATE] [SATURATE] [INPLACE]
 #       <common>...)
 #   ttc_add_library(<target> [STATIC | SHARED] MANIFEST <file> <common>...)
 #
@@ -64,13 +64,14 @@ _ttc_check()
 
 set(_TTC_ONE_VALUE MAX_IMPLEMENTATIONS EFFORT TIME_LIMIT NUM_THREADS THREADS DATABASE PREFIX VISIBILITY)
 set(_TTC_ALIASES DTYPE=DATATYPE EFFORT=MAX_IMPLEMENTATIONS THREADS=NUM_THREADS)
+set(_TTC_SWITCHES CONJUGATE SATURATE INPLACE)
 set(_TTC_LISTS CPU EMIT OPTIONS)
 set(_TTC_PACKAGE_FILE "${_ttc_package}/__init__.py")
 
 function(ttc_add_transpose target)
   set(arguments)
   set(manifest)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "STATIC;SHARED;CONJUGATE" "ORDER;DATATYPE;DTYPE;ALPHA;BETA;${_TTC_ONE_VALUE}"
+  cmake_parse_arguments(PARSE_ARGV 1 arg "STATIC;SHARED;${_TTC_SWITCHES}" "ORDER;DATATYPE;DTYPE;ALPHA;BETA;${_TTC_ONE_VALUE}"
     "PERM;SIZE;LDA;LDB;${_TTC_LISTS}")
   _ttc_check_arguments(ttc_add_transpose "${target}" PERM SIZE)
   foreach(key IN ITEMS PERM SIZE LDA LDB)
@@ -88,9 +89,12 @@ function(ttc_add_transpose target)
       list(APPEND arguments "--${option}=${arg_${key}}")
     endif()
   endforeach()
-  if(arg_CONJUGATE)
-    list(APPEND arguments --conjugate)
-  endif()
+  foreach(key IN LISTS _TTC_SWITCHES)
+    if(arg_${key})
+      string(TOLOWER ${key} option)
+      list(APPEND arguments "--${option}")
+    endif()
+  endforeach()
   _ttc_generate(ttc_add_transpose "${target}")
 endfunction()
 

@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 from ..lazy_dataclasses import dataclass
 from ..machine.target import Target
+from ..problem import orbits
 from ..problem.canonical import Canonical, static
 from ..problem.dtypes import Kind
 from ..problem.kinds import COPY, UPDATE, Alpha, Beta, Kinds
-from ..problem import orbits
 from ..problem.problem import Problem
 from . import any_size, items
 from .fallback import for_misaligned_b

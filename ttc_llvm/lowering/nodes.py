@@ -18,7 +18,6 @@ from ..lazy_dataclasses import dataclass, replace
 from ..problem.canonical import Param, Size
 from .operands import Buffer, Op, PartialLine, Prefetch, View
 
-
 FROM_BOTH_ENDS = 0  # a stride of task loops whose extent is known at run time only
 
 
@@ -125,7 +124,7 @@ class Loop(_Base):
 
     extent: of the whole axis, or of a tile that is known to be whole; back: the last chunk steps back where it would be
     short: elements are then written twice, the same both times; stride: of a task loop, iteration number i is at chunk
-    i * stride modulo their number, or chunks are taken FROM_BOTH_ENDS in turn, so that threads share unequal ones evenly.
+    i * stride modulo their number, or chunks come FROM_BOTH_ENDS in turn, so that threads share unequal ones evenly.
     """
 
     inside: ClassVar[tuple[str, ...]] = ("body", "tail")

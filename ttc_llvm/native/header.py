@@ -128,9 +128,10 @@ def _scalars(problem: Problem) -> list[str]:
     beyond = "A number beyond the range of B's type becomes its nearest one." if problem.b.saturates else ""
     copy = " alpha = 1 and beta = 0 copies bit for bit." if exact else ""
     ones = " Those that equal 1 do not multiply." if compute.kind is Kind.COMPLEX else ""
+    unread = "alpha = 0: A is not read. beta = 0: B is not read."
+    unread = "What is scaled by 0 is not read." if problem.inplace else unread
     return [
-        f"alpha and beta: {kind}; entries without beta take it as 0. alpha = 0: A is not read."
-        f" beta = 0: B is not read.{copy}{ones}",
+        f"alpha and beta: {kind}; entries without beta take it as 0. {unread}{copy}{ones}",
         *([beyond] if beyond else []),
     ]
 

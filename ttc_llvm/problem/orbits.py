@@ -39,7 +39,14 @@ def check_order(image: Sequence[int], extents: Sequence[int]) -> None:
         raise ProblemError(f"in place, {count} permutations lead back to the start: at most {LONGEST} are served")
 
 
-def check(p: Problem) -> None:
+def share_outer(p: Problem) -> None:
+    """Give A and B of a problem in place the outer sizes that one of them has."""
+    lda, ldb = p.lda, p.ldb
+    object.__setattr__(p, "lda", ldb if lda is None else lda)
+    object.__setattr__(p, "ldb", lda if ldb is None else ldb)
+
+
+def check_kept(p: Problem) -> None:
     """ProblemError where A and B of a problem cannot be one tensor."""
     if p.a != p.b:
         raise ProblemError(f"in place, A and B have one data type, not {p.spelled}")
@@ -48,9 +55,10 @@ def check(p: Problem) -> None:
         ("lda", p.outer_a, "ldb", p.outer_b),
     ):
         if own[: None if name == "size" else -1] != permuted[: None if name == "size" else -1]:
-            raise ProblemError(f"in place, {name} {_shown(own)} and {other} {_shown(permuted)} must be equal")
+            raise ProblemError(f"in place, {name} {shown(own)} and {other} {shown(permuted)} must be equal")
     check_order(p.perm, p.size)
 
 
-def _shown(values: Sequence[int]) -> str:
+def shown(values: Sequence[int]) -> str:
+    """Numbers as messages have them."""
     return cut(",".join(map(str, values))) or "()"

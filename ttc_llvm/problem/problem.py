@@ -7,12 +7,12 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, SupportsFloat, SupportsIndex
 
 from .. import arguments, locks
-from ..arguments import cut
 from ..errors import ProblemError
 from ..lazy_dataclasses import dataclass, replace
-from . import dtypes, layouts, orbits, type_names
+from . import dtypes, layouts, type_names
 from .dtypes import DType, Kind
 from .layouts import column_major
+from .orbits import check_kept, share_outer, shown
 from .scalars import scalar
 from .type_names import TypeLike
 
@@ -75,8 +75,7 @@ class Problem:
         arguments.put(self, _RULES, ProblemError)
         put(self, "dtype", type_names.read(self.dtype))
         if self.inplace:
-            put(self, "lda", self.ldb if self.lda is None else self.lda)
-            put(self, "ldb", self.lda if self.ldb is None else self.ldb)
+            share_outer(self)
         _check_shape(self)
         _check_outer(self)
         _check_axes(self)
@@ -85,7 +84,7 @@ class Problem:
         put(self, "beta", scalar("beta", self.beta, self.compute, self.spelled))
         _check_arithmetic(self)
         if self.inplace:
-            orbits.check(self)
+            check_kept(self)
 
     @classmethod
     def from_arrays(
@@ -177,8 +176,8 @@ class Problem:
 
     def bytes_moved(self, beta: complex | None = None) -> int:
         """Bytes of A + bytes of B, B twice where beta != 0 and it is not A: the numerator of every bandwidth."""
-        beta = self.beta if beta is None else arguments.number("beta", beta)
-        return self.elements * self.bytes_per_element(beta != 0)
+        given = self.beta if beta is None else arguments.number("beta", beta)
+        return self.elements * self.bytes_per_element(given != 0)
 
     def bytes_per_element(self, reads: bool) -> int:
         """The same of one element. reads: beta is not 0."""
@@ -204,24 +203,22 @@ def _check_shape(p: Problem) -> None:
         raise ProblemError(f"perm has {rank} indices: at most {MAX_RANK} are supported")
     if sorted(p.perm) != list(range(rank)):
         raise ProblemError(
-            f"perm {_show(p.perm)} is not a permutation of 0..{rank - 1}: each index must occur exactly once"
+            f"perm {shown(p.perm)} is not a permutation of 0..{rank - 1}: each index must occur exactly once"
         )
     if len(p.size) != rank:
-        raise ProblemError(f"size {_show(p.size)} has {len(p.size)} extents, but perm has {rank} indices")
+        raise ProblemError(f"size {shown(p.size)} has {len(p.size)} extents, but perm has {rank} indices")
     for k, extent in enumerate(p.size):
         if extent < 0:
             raise ProblemError(f"size[{k}] = {extent} is negative: extents are 0 or more")
 
 
 def _check_outer(p: Problem) -> None:
-    for name, outer, extents, meaning in (
-        ("lda", p.lda, p.size, "size[{k}]"),
-        ("ldb", p.ldb, p.size_b, "size[perm[{k}]]"),
-    ):
+    sides = ("lda", p.lda, p.size, "size[{k}]"), ("ldb", p.ldb, p.size_b, "size[perm[{k}]]")
+    for name, outer, extents, meaning in sides:
         if outer is None:
             continue
         if len(outer) != len(extents):
-            raise ProblemError(f"{name} {_show(outer)} has {len(outer)} entries, but perm has {len(extents)} indices")
+            raise ProblemError(f"{name} {shown(outer)} has {len(outer)} entries, but perm has {len(extents)} indices")
         for k, (got, least) in enumerate(zip(outer, extents, strict=True)):
             if got < least:
                 rule = meaning.format(k=k)
@@ -234,7 +231,7 @@ def _check_axes(p: Problem) -> None:
     plain = tuple(range(len(p.perm)))
     for name, axes in (("axes_a", p.axes_a), ("axes_b", p.axes_b)):
         if axes is not None and sorted(axes) != [*plain]:
-            raise ProblemError(f"{name} {_show(axes)} is not a permutation of 0..{len(plain) - 1}")
+            raise ProblemError(f"{name} {shown(axes)} is not a permutation of 0..{len(plain) - 1}")
         if axes == plain:
             object.__setattr__(p, name, None)
 
@@ -242,7 +239,7 @@ def _check_axes(p: Problem) -> None:
 def _check_bytes(p: Problem) -> None:
     for name, outer, t in (("A", p.outer_a, p.a), ("B", p.outer_b, p.b)):
         if math.prod(max(extent, 1) for extent in outer) * t.itemsize >= 1 << 63:
-            raise ProblemError(f"{name} of outer sizes {_show(outer)} exceeds 2^63 - 1 bytes")
+            raise ProblemError(f"{name} of outer sizes {shown(outer)} exceeds 2^63 - 1 bytes")
 
 
 def _check_arithmetic(p: Problem) -> None:
@@ -250,7 +247,3 @@ def _check_arithmetic(p: Problem) -> None:
         raise ProblemError(f"data type {p.spelled} admits plain moves only: alpha must be 1 and beta 0")
     if p.conjugate and p.compute.kind is not Kind.COMPLEX:
         raise ProblemError(f"conjugate needs a complex data type, not {p.spelled}")
-
-
-def _show(values: tuple[int, ...]) -> str:
-    return cut(",".join(map(str, values))) or "()"

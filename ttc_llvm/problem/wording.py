@@ -93,7 +93,7 @@ def problem_fields(problem: Problem) -> dict[str, Any]:
         "beta": _scalar_field(problem.beta),
         "conjugate": problem.conjugate,
     }
-    return fields | ({"saturate": True} if problem.saturate else {})
+    return fields | {name: True for name in ("saturate", "inplace") if getattr(problem, name)}
 
 
 def stated_fields(problem: Problem) -> dict[str, Any]:
@@ -126,7 +126,8 @@ def merged_fields(canonical: Canonical) -> dict[str, Any]:
     size = [canonical.axes[k].extent for k in order]
     perm = [order.index(k) for k in range(len(order))]
     fields = {"perm": perm, "size": size, "dataType": types, "conjugate": canonical.conjugate}
-    return fields | ({"saturate": True} if canonical.b.saturates else {})
+    flags = {"saturate": canonical.b.saturates, "inplace": canonical.in_place}
+    return fields | {name: True for name, is_set in flags.items() if is_set}
 
 
 def target_fields(target: Target) -> dict[str, Any]:
