@@ -39,7 +39,8 @@ class Job:
         """The transposition that the call asks for."""
         c = self.call
         p = self.problem if c.size is None else replace(self.problem, size=c.size, lda=None, ldb=None)
-        actual = replace(p, alpha=c.alpha, beta=c.beta, lda=c.lda or p.lda, ldb=c.ldb or p.ldb)
+        lda = c.lda or p.lda
+        actual = replace(p, alpha=c.alpha, beta=c.beta, lda=lda, ldb=lda if p.inplace else c.ldb or p.ldb)
         return Case.of(actual, c.seed)
 
     @cached_property
@@ -50,6 +51,9 @@ class Job:
             np.zeros(window.span * t.itemsize, np.uint8).view(reference.numpy_type(t))
             for window, t in zip(windows(case), (case.a, case.b), strict=True)
         )
+        if self.problem.inplace:  # A is spare, and filled where the tensor must not be read
+            fill(case, *((b, a) if case.alpha else (a, b)))
+            return a, b, expected(case, b, b)
         fill(case, a, b)
         return a, b, expected(case, a, b)
 
@@ -61,7 +65,7 @@ class Job:
     @property
     def sizes(self) -> dict[str, tuple[int, ...] | None]:
         """What the entry takes of extents and leading dimensions; None = NULL."""
-        own = {"lda": self.call.lda, "ldb": self.call.ldb}
+        own = {"lda": self.call.lda} | ({} if self.problem.inplace else {"ldb": self.call.ldb})
         return own if self.call.size is None else {"size": self.call.size, **own}
 
     @property
@@ -166,11 +170,11 @@ def _function(number: int, job: Job) -> str:
         for name, values in lists.items()
         if values is not None
     ]
-    arguments = ["a", "b", *_c_scalars(job)]
+    arguments = [*([] if job.problem.inplace else ["a"]), "b", *_c_scalars(job)]
     arguments += [name if values is not None else "0" for name, values in lists.items()]
     calls = [f"    {job.name}({', '.join([*arguments, *map(str, part)])});" for part in _parts(job.call)]
     head = f"static void call_{number}(const void *scalars, const void *a, void *b)"
-    return "\n".join([head, "{", *outer, "    (void)scalars;", *calls, "}"])
+    return "\n".join([head, "{", *outer, "    (void)scalars;", "    (void)a;", *calls, "}"])
 
 
 def _c_scalars(job: Job) -> list[str]:
@@ -202,5 +206,6 @@ def _described(job: Job) -> dict[str, object]:
     kind = "pointer" if job.problem.compute.kind is Kind.COMPLEX else _real(job.problem.compute)
     return {
         "name": job.name, "bytes_a": a.nbytes, "bytes_b": b.nbytes, "reads_a": job.call.alpha != 0,
+        "in_place": job.problem.inplace,
         "scalars": [kind] * len(job.scalars), "sizes": list(job.sizes.values()), "parts": _parts(job.call),
     }  # fmt: skip

@@ -40,7 +40,7 @@ for (const call of calls) {
       : kind === "float" ? view.getFloat32(scalars + 16 * k, true) : view.getFloat64(scalars + 16 * k, true));
   const outer = call.sizes.map(list);
   const entry = instance.exports[call.name];
-  for (const part of call.parts) entry(call.reads_a ? a : 0, b, ...given, ...outer, ...part);
+  for (const part of call.parts) entry(...(call.in_place ? [] : [call.reads_a ? a : 0]), b, ...given, ...outer, ...part);
   for (const place of [before, after])
     if (new Uint8Array(memory.buffer, place, GUARD).some((byte) => byte !== 0xa5))
       throw new Error(`${call.name} wrote outside of B`);

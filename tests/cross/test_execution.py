@@ -76,6 +76,29 @@ def test_objects_compute_there(machine: Machine, name: str, tmp_path: Path) -> N
     execute(there, emulators.objective(name, there), jobs(f"{machine} {name}", share), tmp_path)
 
 
+IN_PLACE = (
+    Problem((1, 0), (41, 41), "s", (43, 41), inplace=True), Problem((1, 0, 2), (18, 18, 3), "z", inplace=True),
+    Problem((1, 2, 0), (11, 11, 11), "d", inplace=True), Problem((1, 0), (37, 37), "i8", inplace=True),
+)  # fmt: skip
+
+
+PERMUTING = {"power9-be": "vsx-be", "sve-256": "sve256", "node": "wasm"}
+
+
+@pytest.mark.parametrize(("machine", "name"), [(m, PERMUTING[m.name]) for m in MACHINES if m.name in PERMUTING])
+def test_tensors_are_permuted_in_place_there(machine: Machine, name: str, tmp_path: Path) -> None:
+    there, lot = emulators.found(machine), random.Random(name)
+    found = []
+    for problem in IN_PLACE:
+        kinds = every_kind(problem)
+        for alpha, beta, through_beta in lot.sample(kinds, min(3, len(kinds))):
+            size = lot.choice((None, tuple(e + 2 if e > 3 else e for e in problem.size)))
+            lda = lot.choice((None, other_outer(size or problem.outer_a, 3)))
+            call = Call(alpha, beta, lda, None, lot.choice((0, 3)), through_beta, seed=lot.randrange(99), size=size)
+            found.append(Job(problem, call))
+    execute(there, emulators.objective(name, there), found, tmp_path)
+
+
 @pytest.mark.full
 @pytest.mark.parametrize("seed", range(8))
 @pytest.mark.parametrize(("machine", "name"), PAIRS, ids=IDS)
