@@ -98,6 +98,24 @@ def test_c_is_written_past_the_caches_on_any_boundary() -> None:
             memory[:] = np.nan
 
 
+@pytest.mark.parametrize("dtype", "sdcz")
+def test_rows_that_follow_each_other_by_pieces_of_registers_are_written_where_they_belong(dtype: str) -> None:
+    """Runs of rows in C are odd numbers of pieces, beside elements that belong to others."""
+    piece = MicroKernel.of(dtype, backend.host_target()).piece
+    for runs in (1, 3, 5):
+        apart = runs * piece + 1
+        size = {"i": 5, "u": runs * piece, "j": 19, "k": 6}
+        stated = Contraction("iku,jk->jiu", size, dtype, strides_c=(5 * apart, apart, 1))
+        draw = np.random.default_rng(runs)
+        a, b = (draw.integers(-9, 9, stated.shape(name)).astype(TYPES[dtype]) for name in "ab")
+        memory = np.empty((19, 5, apart), TYPES[dtype])
+        for products in space.plans(merge(stated)):
+            memory[...] = -1
+            FusedExecution(stated, products, 1).run(a, b, memory[:, :, :-1])
+            assert (memory[:, :, :-1] == np.einsum(stated.spec, a, b)).all()
+            assert (memory[:, :, -1] == -1).all()
+
+
 MACHINES = "avx512", "knl", "avx2", "avx", "sse2", "neon", "sve", "vsx", "vsx-be", "rvv", "wasm"
 MULTIPLY = {"avx512": "vfmadd", "avx2": "vfmadd", "neon": "fmla", "vsx": "xvmadd", "avx": "vmulp", "sse2": "mulp"}
 

@@ -9,6 +9,8 @@ SET, ADD, STREAM, KEEP = range(4)
 are stored one behind the other."""
 TURNED = 4
 """More than SET or ADD where alpha or beta are complex: for tiles that are scattered."""
+PIECES = 8
+"""More than SET where each half of a register has an offset of its own (`lowering.micro_kernel.piece`)."""
 
 
 def multiply_tile(depth: int, a: int, b: int, c: int, rows: int, columns: int, scalars: int, way: int) -> int:

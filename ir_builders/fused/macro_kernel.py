@@ -3,11 +3,14 @@ packed, and multiplied tile by tile."""
 
 from __future__ import annotations
 
+from ttc_llvm.lowering.micro_kernel import piece
+
 from ..words import fence, load64, local, store64
 from . import fields as f
 from .calls import (
     ADD,
     KEEP,
+    PIECES,
     SET,
     STREAM,
     TURNED,
@@ -19,7 +22,8 @@ from .calls import (
 )
 
 IN_A_ROW, ALIGNED = 1, 2  # flags of a tile of rows: they follow each other in C; and begin at a boundary
-APART = 4  # the flag of its first register, and so on: whose rows do not follow each other
+IN_PIECES = 4  # those of each piece of a register do
+APART = 8  # the flag of its first register, and so on: whose rows do not follow each other
 
 
 def multiply(a: int, b: int, call: int, job: int, scratch: int, begin: int, end: int) -> int:
@@ -133,19 +137,24 @@ def inspect_rows(job: int, c: int, scratch: int, m: int) -> int:
     """Set the flags of each tile of rows. The last one may have whole registers only."""
     tile, size, streamed = load64(job + f.TILE_M), load64(job + f.SIZE), load64(job + f.STREAMED)
     group, of_c = load64(job + f.GROUP), scratch + load64(job + f.ROWS_C)
+    part = piece(group)
     for number in range((m + tile - 1) // tile):
-        count, found, row, flag, are_apart = min(tile, m - number * tile), 0, 0, APART, 0
+        count, found, row, flag, are_apart, are_cut = min(tile, m - number * tile), 0, 0, APART, 0, 0
         while row < count:
             end = min(row + group, count)
             are_apart |= row > 0 and load64(of_c + 8 * row) != load64(of_c + 8 * row - 8) + size
             apart = 0
             for k in range(row + 1, end):
-                apart |= load64(of_c + 8 * k) != load64(of_c + 8 * k - 8) + size
+                step = load64(of_c + 8 * k) != load64(of_c + 8 * k - 8) + size
+                apart |= step
+                are_cut |= step and k % part != 0
             found |= flag if apart else 0
             row, flag = end, flag << 1
         if found == 0 and are_apart == 0 and count % group == 0:
             is_aligned = streamed > 0 and (c + load64(of_c)) % max(streamed, 1) == 0
             found = IN_A_ROW | ALIGNED if is_aligned else IN_A_ROW
+        elif are_cut == 0 and count % group == 0:
+            found |= IN_PIECES
         store64(scratch + load64(job + f.FLAGS) + 8 * number, found)
         of_c += 8 * tile
     return 0
@@ -176,8 +185,8 @@ def pack_block_of_rows(job: int, a: int, scratch: int, m: int, k: int) -> int:
 
 
 def tiles(job: int, c: int, scalars: int, way: int, scratch: int, m: int, n: int, k: int) -> int:
-    """All tiles of a block of C. Those of whole registers whose rows follow each other are written at once, others from
-    memory."""
+    """All tiles of a block of C. Those of whole registers whose rows, or those of their pieces, follow each other are
+    written at once, others from memory."""
     tile_m, tile_n, size = load64(job + f.TILE_M), load64(job + f.TILE_N), load64(job + f.SIZE)
     group = load64(job + f.GROUP)
     of_c, kept = scratch + load64(job + f.COLUMNS_C), scratch + load64(job + f.TILE)
@@ -191,6 +200,8 @@ def tiles(job: int, c: int, scalars: int, way: int, scratch: int, m: int, n: int
             found = load64(flag)
             is_direct = is_whole and found & IN_A_ROW
             to, how = c if is_direct else kept, (way if found & ALIGNED else plain) if is_direct else KEEP
+            if is_whole and found & IN_PIECES and plain == SET:
+                is_direct, to, how = 1, c, SET | PIECES
             if m - at_m > tile_m - group:
                 multiply_tile(k, panel_a, panel_b, to, rows_c, of_c, scalars, how)
             else:

@@ -12,7 +12,7 @@ from ..memory import prefetch, store, store_non_temporal
 from ..values import I64, PTR, at, guarded, i64, splat
 from ..vector_loads import load
 from .arithmetic import CROSSED, OLD, SUM, Arithmetic, vector
-from .calls import ADD, SET, STREAM
+from .calls import ADD, PIECES, SET, STREAM
 
 ARGUMENTS = ("depth", "a", "b", "c", "rows", "columns", "scalars", "way")
 
@@ -81,14 +81,18 @@ def _fetch(tile: _Tile) -> None:
             place = _column(tile, column)
             for offset in range(0, kernel.vectors * size, 64):
                 prefetch(tile.module, b, at(b, place, offset))
+    with guarded(b, b.icmp_signed("==", tile.arguments["way"], i64(SET | PIECES)), "fetch_pieces"):
+        for column in range(kernel.columns):
+            for row in range(0, kernel.vectors * kernel.group, kernel.piece):
+                prefetch(tile.module, b, _column(tile, column, row))
 
 
-def _column(tile: _Tile, column: int) -> ir.Value:
-    """The address of a column's first row in C."""
+def _column(tile: _Tile, column: int, row: int = 0) -> ir.Value:
+    """The address of a row of a column in C."""
     b, given = tile.b, tile.arguments
-    row = load(b, given["rows"], I64, 8)
+    first = load(b, at(b, given["rows"], 8 * row), I64, 8)
     step = load(b, at(b, given["columns"], 8 * column), I64, 8)
-    return at(b, given["c"], b.add(row, step))
+    return at(b, given["c"], b.add(first, step))
 
 
 def _products(tile: _Tile) -> list[list[ir.Value]]:
@@ -143,7 +147,8 @@ def _factor(tile: _Tile, panel: ir.Value, column: int) -> ir.Value:
 def _finish(tile: _Tile, sums: list[list[ir.Value]]) -> None:
     """Write the tile in each of the ways."""
     b = tile.b
-    ways = {way: b.append_basic_block(name) for way, name in ((SET, "set"), (ADD, "add"), (STREAM, "stream"))}
+    names = ((SET, "set"), (ADD, "add"), (STREAM, "stream"), (SET | PIECES, "pieces"))
+    ways = {way: b.append_basic_block(name) for way, name in names}
     keep = b.append_basic_block("keep")
     choice = b.switch(tile.arguments["way"], keep)
     for way, block in ways.items():
@@ -176,5 +181,17 @@ def _write(tile: _Tile, sums: list[list[ir.Value]], way: int) -> None:
                 value = arithmetic.added(old, load(b, where, vector(kernel), part), value)
             if way == STREAM:
                 store_non_temporal(tile.module, b, value, where, size)
+            elif way & PIECES:
+                _write_pieces(tile, value, column, v)
             else:
                 store(b, value, where, part)
+
+
+def _write_pieces(tile: _Tile, value: ir.Value, column: int, register: int) -> None:
+    """A register, each piece at the offset of its own first row."""
+    b, kernel = tile.b, tile.kernel
+    lanes = kernel.piece * kernel.parts
+    for first in range(0, kernel.lanes, lanes):
+        part = shuffle(b, value, None, list(range(first, first + lanes)))
+        place = _column(tile, column, register * kernel.group + first // kernel.parts)
+        store(b, part, place, kernel.dtype.real_bits // 8)

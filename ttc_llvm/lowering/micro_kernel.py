@@ -59,6 +59,11 @@ class MicroKernel:
         return self.lanes // self.parts
 
     @property
+    def piece(self) -> int:
+        """Elements of a register that are written at an offset of their own."""
+        return piece(self.group)
+
+    @property
     def tile_bytes(self) -> int:
         """Bytes of the registers of a tile."""
         return self.lanes * self.dtype.real_bits // 8 * self.vectors * self.width
@@ -66,6 +71,11 @@ class MicroKernel:
     def streams(self, target: Target) -> bool:
         """True where a machine has non-temporal stores, and a tile's column fills whole lines."""
         return target.streams and self.rows * self.dtype.itemsize % target.line == 0
+
+
+def piece(group: int) -> int:
+    """Half a register of so many elements, where that has two."""
+    return group // 2 if group > 2 else group
 
 
 @dataclass(frozen=True, slots=True)

@@ -99,12 +99,12 @@ class FusedRates(NamedTuple):
 
 
 def _share_apart(fused: Fused, kernel: MicroKernel) -> float:
-    """The share of registers whose rows do not follow each other in C."""
-    rows, group = fused.plan.rows, kernel.group
+    """The share of registers whose rows, or those of their pieces, do not follow each other in C."""
+    rows, piece = fused.plan.rows, kernel.piece
     inner = fused.merged.indices[rows[-1]] if rows else None
     if inner is None or inner.strides[C] != 1:
         return 1.0
-    return min(1.0, (group - 1) / inner.extent) if inner.extent % group else 0.0
+    return min(1.0, (kernel.group - 1) / inner.extent) if inner.extent % piece else 0.0
 
 
 @once
