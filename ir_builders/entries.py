@@ -20,6 +20,7 @@ from llvmlite import ir
 from ttc_llvm.lowering.bodies import Version
 from ttc_llvm.machine.target import Target
 from ttc_llvm.problem import interface
+from ttc_llvm.problem.contraction_interface import AnyEntry
 from ttc_llvm.problem.dtypes import DType, Kind
 from ttc_llvm.problem.interface import IN_PLACE, PLAIN, Entry, Role, Sizes, Symbols
 from ttc_llvm.problem.problem import Problem
@@ -30,7 +31,7 @@ from .frame import real_type, reserved
 from .llvmlite_extensions import prefixed, visible
 from .module import new_module
 from .selection import Runs
-from .values import I32, NULL, PTR, at, i32
+from .values import I32, I64, NULL, PTR, at, i32
 
 
 def build(problem: Problem, versions: Sequence[Version], symbols: Symbols = PLAIN) -> ir.Module:
@@ -57,12 +58,12 @@ def _runs(module: ir.Module, problem: Problem, versions: Sequence[Version]) -> R
     return Runs(*(vector_length.guarded_run(module, run, only.target) for run in (runs.plain, runs.wide)))
 
 
-def declared(module: ir.Module, described: Entry) -> ir.Function:
+def declared(module: ir.Module, described: AnyEntry) -> ir.Function:
     """The entry's function, without a body; complex scalars come by pointer."""
     known = module.globals.get(described.name)
     if isinstance(known, ir.Function):
         return known
-    types = [_type(described.problem.compute, p.role) for p in described.parameters]
+    types = [_type(described.types[-1], p.role) for p in described.parameters]
     entry = ir.Function(module, ir.FunctionType(ir.VoidType(), types), described.name)
     entry.attributes.add("nounwind")
     for parameter, argument in zip(described.parameters, entry.args, strict=True):
@@ -70,7 +71,7 @@ def declared(module: ir.Module, described: Entry) -> ir.Function:
     return entry
 
 
-def defined(module: ir.Module, described: Entry, target: Target) -> ir.Function:
+def defined(module: ir.Module, described: AnyEntry, target: Target) -> ir.Function:
     """The entry's function, to be given a body. Callers in the library it is linked into reach this one.
 
     ELF would look up its name in all libraries of a process; Mach-O and WebAssembly bind calls within an image.
@@ -94,7 +95,7 @@ def _add(module: ir.Module, described: Entry, run: ir.Function, target: Target) 
     if described.problem.inplace:
         given |= {name: given[same] for name, same in IN_PLACE.items() if same in given}
     b = ir.IRBuilder(entry.append_basic_block("entry"))
-    scalars = _stored(b, compute, given.get("alpha"), given.get("beta"))
+    scalars = stored(b, compute, given.get("alpha"), given.get("beta"))
     wide = described.sizes is Sizes.WIDE
     sizes = [given.get(label, NULL) for label in (selection.WIDE_CALL if wide else selection.CALL)[3:6]]
     which = [given.get("part", i32(0)), given.get("parts", i32(1))]
@@ -102,13 +103,16 @@ def _add(module: ir.Module, described: Entry, run: ir.Function, target: Target) 
     b.ret_void()
 
 
+_WORDS = {Role.NUMBER: I32, Role.BYTES: I64}
+
+
 def _type(compute: DType, role: Role) -> ir.Type:
-    if role is Role.NUMBER:
-        return I32
+    if role in _WORDS:
+        return _WORDS[role]
     return real_type(compute) if role is Role.SCALAR and compute.kind is Kind.REAL else PTR
 
 
-def _stored(b: ir.IRBuilder, compute: DType, alpha: ir.Value | None, beta: ir.Value | None) -> ir.Value:
+def stored(b: ir.IRBuilder, compute: DType, alpha: ir.Value | None, beta: ir.Value | None) -> ir.Value:
     """alpha's parts, then beta's, in memory; an absent beta is 0. Complex scalars come by pointer."""
     if alpha is None:
         return NULL

@@ -1,6 +1,6 @@
 """The second object: strong entries that run the parts on OpenMP's threads, for Fortran and dlopen users.
 
-    name_omp(A, B, alpha, lda, ldb), name_any_omp(...), and those with beta
+    name_omp(A, B, alpha, lda, ldb), name_any_omp(...), and those with beta; of contractions the two that there are
 
 They call the first object's entries, and where it is there `GOMP_parallel`, `omp_get_max_threads`,
 `omp_get_num_threads` and `omp_get_thread_num`, which GNU's, LLVM's and Intel's OpenMP libraries all export. However
@@ -13,11 +13,9 @@ from collections.abc import Sequence
 
 from llvmlite import ir
 
-from ttc_llvm.lazy_dataclasses import replace
 from ttc_llvm.machine.target import Target
-from ttc_llvm.problem import interface
-from ttc_llvm.problem.interface import BYTES_PER_THREAD, PLAIN, Entry, Sizes, Symbols
-from ttc_llvm.problem.problem import Problem
+from ttc_llvm.problem.contraction_interface import AnyEntry
+from ttc_llvm.problem.interface import Sizes
 
 from . import attributes, extents, wide_shapes
 from .entries import declared, defined
@@ -30,18 +28,18 @@ REGION_TYPE = ir.FunctionType(ir.VoidType(), [PTR])
 SLOT = 8  # bytes per argument in the region's record
 
 
-def build(problem: Problem, target: Target, symbols: Symbols = PLAIN) -> ir.Module:
-    """A module with the problem's threaded entries."""
-    module = new_module(target, f"{symbols.stem(problem)}_omp")
-    for entry in interface.threaded(problem, symbols):
+def build(name: str, entries: Sequence[AnyEntry], target: Target) -> ir.Module:
+    """A module of this name with a problem's threaded entries."""
+    module = new_module(target, name)
+    for entry in entries:
         _add(module, entry, target)
     attributes.traceable(module, target)
     return module
 
 
-def _add(module: ir.Module, entry: Entry, target: Target) -> None:
+def _add(module: ir.Module, entry: AnyEntry, target: Target) -> None:
     function = defined(module, entry, target)
-    serial = declared(module, replace(entry, threaded=False))
+    serial = declared(module, entry.serial)
     b = ir.IRBuilder(function.append_basic_block("entry"))
     if entry.may_thread:
         fork = _openmp(module, target, "GOMP_parallel", ir.VoidType(), [PTR, PTR, I32, I32])
@@ -72,32 +70,33 @@ def _fork(b: ir.IRBuilder, fork: ir.Function, region: ir.Function, parts: ir.Val
     b.call(fork, [b.bitcast(region, PTR), record, parts, i32(0)])
 
 
-def _region(module: ir.Module, entry: Entry, target: Target) -> ir.Function:
+def _region(module: ir.Module, entry: AnyEntry, target: Target) -> ir.Function:
     """What every thread runs: its part of as many as there are threads."""
-    part = declared(module, replace(entry, threaded=False, part=True))
+    part = declared(module, entry.parted)
     region = internal(module, REGION_TYPE, f"{entry.name}.region", ("record",))
     b = ir.IRBuilder(region.append_basic_block("entry"))
-    kinds = [argument.type for argument in part.args[:-2]]
+    none = [ir.Constant(argument.type, None) for argument in part.args[len(part.args) - entry.zeros :]]
+    kinds = [argument.type for argument in part.args[: -2 - entry.zeros]]
     places = [at(b, region.args[0], SLOT * number) for number in range(len(kinds))]
     given = [b.load(place, typ=kind, align=SLOT) for place, kind in zip(places, kinds, strict=True)]
     names = ("omp_get_thread_num", "omp_get_num_threads")
-    b.call(part, [*given, *(b.call(_openmp(module, target, name, I32), []) for name in names)])
+    b.call(part, [*given, *(b.call(_openmp(module, target, name, I32), []) for name in names), *none])
     b.ret_void()
     return region
 
 
-def _threads(module: ir.Module, b: ir.IRBuilder, entry: Entry, most: ir.Value) -> ir.Value:
+def _threads(module: ir.Module, b: ir.IRBuilder, entry: AnyEntry, most: ir.Value) -> ir.Value:
     """As many threads as OpenMP would use, but no more than pay."""
     if entry.sizes is Sizes.OWN:
-        pay: ir.Value = i32(entry.most_threads)
+        pay: ir.Value = i32(entry.work.most_threads)
         return b.select(b.icmp_signed("<", most, pay), most, pay)
     size: ir.Value = next(x for x in b.function.args if x.name == "size")
     kind = I64 if entry.sizes is Sizes.WIDE else I32
     if entry.sizes is Sizes.WIDE:
-        own = wide_shapes.table(module, entry.problem.size, "size")
+        own = wide_shapes.table(module, entry.extents, "size")
         size = b.select(b.icmp_unsigned("==", size, NULL), own, size)
-    worth: ir.Value = ir.Constant(F64, entry.bytes_per_element / BYTES_PER_THREAD)
-    for k in range(len(entry.problem.size)):
+    worth: ir.Value = ir.Constant(F64, entry.work.per_element / entry.work.per_thread)
+    for k in range(len(entry.extents)):
         extent = b.load(at(b, size, kind.width // 8 * k), typ=kind, align=kind.width // 8)
         worth = b.fmul(worth, b.sitofp(extent, F64))
     fewer = b.fcmp_ordered("<", worth, b.sitofp(most, F64))

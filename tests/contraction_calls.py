@@ -35,7 +35,7 @@ class Call:
 def linked(stated: Contraction, target: Target, fused: Fused | None = None) -> linking.Loaded:
     """The contraction's object, linked into this process."""
     module = entries.build(stated, [emitted.version(stated, target, fused)])
-    symbols = [*(entry.name for entry in interface.entries(stated)), interface.release(stated)]
+    symbols = [entry.name for entry in interface.entries(stated)]
     return linking.load(backend.compile_scalar(str(module), target), symbols)
 
 
@@ -58,7 +58,7 @@ def run(loaded: linking.Loaded, generated: Contraction, case: Case, call: Call) 
 
 def _function(loaded: linking.Loaded, entry: Entry, dtype: str) -> Any:
     scalar: Any = {"s": ctypes.c_float, "d": ctypes.c_double}.get(dtype, ctypes.c_void_p)
-    kinds: list[Any] = [ctypes.c_void_p] * 3 + [scalar] * 2 + [ctypes.c_void_p] * (4 if entry.sizes else 3)
+    kinds: list[Any] = [ctypes.c_void_p] * 3 + [scalar] * 2 + [ctypes.c_void_p] * (4 if entry.any else 3)
     kinds += [ctypes.c_int, ctypes.c_int, ctypes.c_void_p, ctypes.c_int64] if entry.part else []
     return ctypes.CFUNCTYPE(None, *kinds)(loaded.address(entry.name))
 

@@ -13,7 +13,8 @@ from native_build import STRICT, compiler, run
 from ttc_llvm.errors import OptionError, TtcError
 from ttc_llvm.lowering.plan import CpuPlan
 from ttc_llvm.native import artifact, header, marks
-from ttc_llvm.native.header import Described
+from ttc_llvm.native.header import Block
+from ttc_llvm.native.transposition_words import described
 from ttc_llvm.problem import names
 from ttc_llvm.problem.problem import Problem
 from ttc_llvm.runtime import backend
@@ -84,39 +85,38 @@ def test_failed_replacement_leaves_no_temporary(tmp_path: Path) -> None:
 # --- the header -----------------------------------------------------------------------------------------
 
 
-def alone(one: Described) -> str:
+def alone(one: Block) -> str:
     """The header of a single object."""
-    stem = names.stem(one.problem)
-    return header.text(stem, f"{stem}.o", [one], "0.1.0")
+    return header.text(one.stem, f"{one.stem}.o", [one], "0.1.0")
 
 
 def test_header_of_the_papers_example(golden: Golden) -> None:
     plan = CpuPlan((8, 2, 16), (8, 1, 8), (2, 1, 0), (2, 1, 0), 2, 1)
     target = backend.resolve("avx2")
-    one = Described(PAPER, str(target), str(plan), 41.23, note="best of 200 candidates")
+    one = described(PAPER, str(target), str(plan), 41.23, note="best of 200 candidates")
     golden.check("sTranspose210_8x16x16_lda32x32x32.h", alone(one))
 
 
 def test_header_of_threaded_complex_entries(golden: Golden) -> None:
     problem = Problem((1, 0), (384, 355), "zc", conjugate=True, beta=1.0)
     plan = CpuPlan((8, 8), (4, 4), (1, 0), (1, 0))
-    golden.check("zcTranspose10_384x355_conj.h", alone(Described(problem, "avx2", str(plan), 7.0, stack=4096)))
+    golden.check("zcTranspose10_384x355_conj.h", alone(described(problem, "avx2", str(plan), 7.0, stack=4096)))
 
 
 def test_many_problems_share_one_header(golden: Golden) -> None:
     problems = (PAPER, Problem((1, 0), (300, 500), "i8"))
-    described = [Described(problem, "avx2", str(spec(problem, backend.resolve("avx2")).plan)) for problem in problems]
-    golden.check("transposes.h", header.text("transposes", "libtransposes.a", described, "0.1.0"))
+    every = [described(problem, "avx2", str(spec(problem, backend.resolve("avx2")).plan)) for problem in problems]
+    golden.check("transposes.h", header.text("transposes", "libtransposes.a", every, "0.1.0"))
 
 
 @pytest.mark.parametrize("driver", ["gcc", "g++"])
 def test_headers_that_hold_the_same_problem_go_together(driver: str, tmp_path: Path) -> None:
     """Each alone declares all, both together nothing twice, in any order."""
-    shared, other = Described(PAPER, "sse2", "a plan"), Described(Problem((1, 0), (300, 200)), "sse2", "a plan")
+    shared, other = described(PAPER, "sse2", "a plan"), described(Problem((1, 0), (300, 200)), "sse2", "a plan")
     (tmp_path / "one.h").write_text(header.text("one", "libone.a", [shared], "1"))
     (tmp_path / "two.h").write_text(header.text("two", "libtwo.a", [other, shared], "1"))
     source = tmp_path / ("use.c" if driver == "gcc" else "use.cpp")
-    calls = "".join(f"    {names.stem(one.problem)}_any_omp(0, 0, 1, 0, 0, 0);\n" for one in (shared, other))
+    calls = "".join(f"    {one.stem}_any_omp(0, 0, 1, 0, 0, 0);\n" for one in (shared, other))
     for included in (("one", "two"), ("two", "one")):
         lines = "".join(f'#include "{name}.h"\n' for name in included)
         source.write_text(f"{lines}void use(void);\nvoid use(void)\n{{\n{calls}}}\n")
@@ -124,7 +124,7 @@ def test_headers_that_hold_the_same_problem_go_together(driver: str, tmp_path: P
 
 
 def test_notes_cannot_end_the_comment() -> None:
-    text = alone(Described(PAPER, "avx2", "", note="a */ int x; /* b\nc"))
+    text = alone(described(PAPER, "avx2", "", note="a */ int x; /* b\nc"))
     assert text.count("*/") == text.count("/*") and " * note:     a * / int x; / * b c\n" in text
 
 

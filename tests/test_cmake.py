@@ -278,6 +278,71 @@ def test_libraries_of_every_kind(project: Project, tmp_path: Path) -> None:
     assert set(given) <= set(record)
 
 
+CONTRACTED = """\
+ttc_add_contraction(products SHARED EINSUM ki,kj->ij SIZE i:3 j:2 k:2 DATATYPE float64 PREFIX my_ EMIT omp
+  STRIDES_A 1 2 ALPHA 2 THREADS 1)
+ttc_add_library(both MANIFEST list.txt VISIBILITY hidden)
+add_executable(app main.c)
+ttc_add_contraction(app EINSUM "ik,kj->ij" SIZE "i:3,j:2,k:2" DTYPE z ORDER F CONJUGATE_B CPU haswell sandybridge)
+target_link_libraries(app PRIVATE products both)
+add_library(plugin SHARED plugin.c)
+target_link_libraries(plugin PRIVATE both)
+"""
+PRODUCTS = """\
+#include <stdio.h>
+#include "both.h"
+#include "my_dContract_ki_kj_ij_2x3x2_sa1x2.h"
+#include "zContract_ik_kj_ij_3x2x2_sa1x3_sb1x2_sc1x3_conjb.h"
+int main(void)
+{
+    double a[6] = {0, 1, 2, 3, 4, 5}, b[4] = {1, 2, 3, 4}, c[6], d[6];
+    ttc_complex_double x[6] = {1, 2, 3, 4, 5, 6}, y[4] = {0}, z[6], alpha = 1, beta = 0;
+    ((double *)y)[1] = 1;
+    my_dContract_ki_kj_ij_2x3x2_sa1x2(a, b, c, 1.0, 0.0, NULL, NULL, NULL);
+    my_dContract_ki_kj_ij_2x3x2_sa1x2_any_omp(a, b, d, 1.0, 0.0, NULL, NULL, NULL, NULL);
+    zContract_ik_kj_ij_3x2x2_sa1x3_sb1x2_sc1x3_conjb(x, y, z, &alpha, &beta, NULL, NULL, NULL);
+    printf("%g %g %g %g|%g %g", c[0], c[1], c[5], d[5], ((double *)z)[1], ((double *)z)[5]);
+    sTranspose10_3x2((float *)a, (float *)d, 1.0f, NULL, NULL);
+    sContract_ik_kj_ij_3x2x2((float *)a, (float *)b, (float *)d, 1.0f, 0.0f, NULL, NULL, NULL);
+    return 0;
+}
+"""
+PLUGIN = """\
+#include "both.h"
+void plugin(const float *a, float *b);
+void plugin(const float *a, float *b) { sTranspose10_3x2(a, b, 1.0f, 0, 0); }
+"""
+
+
+@one_generator
+def test_contractions_prefixes_and_visibility(project: Project) -> None:
+    """As libraries, as sources of a program, in manifests beside transpositions."""
+    manifest = "--perm=1,0 --size=3,2\n--einsum=ik,kj->ij --size=i:3,j:2,k:2\n"
+    project.write(CMakeLists=CONTRACTED, main_c=PRODUCTS, plugin_c=PLUGIN, list_txt=manifest)
+    project.made()
+    # Columns of A: 0 1, 2 3, 4 5.
+    assert project.result("app") == "3 4 28 28|-1 -3"
+    exported = run(compiler("nm"), "-D", "--defined-only", project.build / "libproducts.so")
+    assert {"my_dContract_ki_kj_ij_2x3x2_sa1x2_omp", "my_dContract_ki_kj_ij_2x3x2_sa1x2_part"} <= {*exported.split()}
+    assert run(compiler("nm"), "-D", "--defined-only", project.build / "libplugin.so").split()[2:] == ["plugin"]
+    project.made()
+    assert project.generated == 3
+
+
+@one_generator
+def test_prefixes_and_visibility_of_transpositions(project: Project) -> None:
+    text = "add_library(mine SHARED mine.c)\nttc_add_transpose(mine PERM 1 0 SIZE 7 9 {} PREFIX our_)\n"
+    project.write(mine_c='#include "our_sTranspose10_7x9.h"\nvoid *mine(void);\nvoid *mine(void) { return 0; }\n')
+    exported = []
+    for visibility in ("default", "hidden"):
+        project.write(CMakeLists=text.format(f"VISIBILITY {visibility}"))
+        project.made()
+        exported.append(run(compiler("nm"), "-D", "--defined-only", project.build / "libmine.so"))
+        later()
+    assert "our_sTranspose10_7x9_beta_part" in exported[0] and " sTranspose" not in exported[0]
+    assert exported[1].split()[2:] == ["mine"]
+
+
 FORTRAN = """\
 enable_language(Fortran)
 ttc_add_transpose(flip STATIC PERM 1 0 SIZE 3 2 EMIT fortran omp asm)
@@ -326,6 +391,9 @@ FAULTS = {
     "ttc_add_transpose(app PERM 1 1 SIZE 3 2)": "perm 1,1 is not a permutation",
     "ttc_add_transpose(app PERM 1 0 SIZE 3 2 ORDER R)": "F (column-major) or C (row-major) is expected",
     "ttc_add_transpose(app PERM 1 0)": "ttc_add_transpose(app): SIZE is missing",
+    "ttc_add_contraction(app EINSUM ij->ji SIZE i:2 j:3)": "is not of the form",
+    "ttc_add_contraction(app SIZE i:2 j:3)": "ttc_add_contraction(app): EINSUM is missing",
+    "ttc_add_transpose(app PERM 1 0 SIZE 3 2 VISIBILITY none)": "visibility",
     "ttc_add_transpose(app PERM 1 0 SIZE)": "no value follows SIZE",
     "ttc_add_transpose(app PERM 1 0 SIZE 3 2 TYPE d)": "'TYPE' is not an integer",
     "ttc_add_transpose(app FAST PERM 1 0 SIZE 3 2)": "unknown arguments FAST",

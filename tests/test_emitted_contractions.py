@@ -23,7 +23,8 @@ from ttc_llvm.errors import OptionError
 from ttc_llvm.ir_builders.fused import object_calls
 from ttc_llvm.lowering.micro_kernel import MicroKernel
 from ttc_llvm.machine import lookup
-from ttc_llvm.native import contraction_artifact
+from ttc_llvm.native import artifact
+from ttc_llvm.native.contraction_artifact import ContractionSpec
 from ttc_llvm.problem import names
 from ttc_llvm.runtime import backend
 
@@ -113,7 +114,7 @@ int main(void)
 """
 
 
-def _spec(dtype: str) -> contraction_artifact.ContractionSpec:
+def _spec(dtype: str) -> ContractionSpec:
     stated = Contraction("aibj,bjck->aick", PAPER, dtype)
     return emission.spec(stated, None, [backend.host_target(), lookup.find("x86-64")])
 
@@ -123,8 +124,8 @@ def _spec(dtype: str) -> contraction_artifact.ContractionSpec:
 def test_c_programs_use_objects(driver: str, dtype: str, tmp_path: Path) -> None:
     """Compiled and linked without a warning; nothing but memory functions is needed."""
     spec, kind = _spec(dtype), TYPES[dtype]
-    name, stated = names.contraction_stem(spec.stated), spec.stated
-    contraction_artifact.write(spec, tmp_path, ("obj", "header"), False)
+    name, stated = names.stem(spec.problem), spec.problem
+    artifact.write(spec, tmp_path)
     rng, numpy_type = np.random.default_rng(3), np.dtype({"s": "f", "d": "d", "c": "F", "z": "D"}[dtype])
     a, b, c = (rng.standard_normal(stated.shape(x)).astype(numpy_type) for x in "abc")
     scalar = ("&alpha", "&beta") if dtype in "cz" else ("alpha", "beta")
@@ -147,8 +148,8 @@ def test_c_programs_use_objects(driver: str, dtype: str, tmp_path: Path) -> None
 @pytest.mark.parametrize("dtype", "dz")
 def test_headers_and_modules_are_taken_by_compilers(dtype: str, tmp_path: Path) -> None:
     spec = _spec(dtype)
-    name = names.contraction_stem(spec.stated)
-    contraction_artifact.write(spec, tmp_path, ("header", "fortran"), False)
+    name = names.stem(spec.problem)
+    artifact.write(spec, tmp_path, ("header", "fortran"))
     element = {"d": "double", "z": "std::complex<double>"}[dtype]
     text = f'#include "{name}.h"\nvoid f(const {element} *a, const {element} *b, {element} *c)\n{{\n'
     text += f"    {name}_omp(a, b, c, {element}(1), {element}(0), 0, 0, 0);\n}}\n"
@@ -160,9 +161,9 @@ def test_headers_and_modules_are_taken_by_compilers(dtype: str, tmp_path: Path) 
 def test_solutions_write_themselves(tmp_path: Path) -> None:
     stated = Contraction("ijk,kl->ilj", {"i": 4, "j": 5, "k": 3, "l": 6})
     solution = ttc_llvm.compile(stated, effort=1, progress=False)
-    every = contraction_artifact.kinds()
+    every = artifact.kinds()
     paths = solution.write(tmp_path / "build", every)
-    assert [path.suffix for path in paths] == [".o", ".h", ".f90", ".s", ".ll", ".bc"]
+    assert [path.suffix for path in paths] == [".o", ".h", ".f90", ".o", ".s", ".ll", ".bc"]
     assert all(path.stat().st_size for path in paths)
     assert solution.write(tmp_path / "build", every) == paths  # they bear our mark
     paths[1].write_text("mine")
@@ -180,7 +181,7 @@ def test_names_tell_contractions_apart() -> None:
         Contraction("ik,kj->ij", size, "c"), Contraction("ik,kj->ij", size, "c", conjugate_a=True),
         Contraction("iK,Kj->ij", {"i": 4, "j": 5, "K": 3}), Contraction("Ik,kj->Ij", {"I": 4, "j": 5, "k": 3}),
     ]  # fmt: skip
-    found = [names.contraction_stem(one).lower() for one in every]
+    found = [names.stem(one).lower() for one in every]
     assert len(set(found)) == len(found)
     assert all(name.isidentifier() for name in found)
 
@@ -212,7 +213,9 @@ def test_objects_for_other_machines_are_not_tuned(tmp_path: Path, capsys: pytest
     (["--size=3,4"], "--einsum needs the extent of each index"),
     (["--size=a:2,a:3"], "index a has two extents"),
     (["--size=ab:2"], "a letter and an extent for each index"),
-    (["--emit=static"], "--emit=static: the choices for a contraction are"),
+    (["--emit=some"], "--emit=some: the choices are"),
+    (["--name=x"], "--name=x names a library"),
+    (["--emit=static,plan"], "plan makes plans of transpositions"),
     (["--architecture=cuda"], "compiled for CPUs"),
     (["--architecture=neon", "--plan=fused1 x"], "this machine's own code"),
     (["--einsum=ij->ji"], "is not of the form"),

@@ -94,7 +94,10 @@ def test_contractions(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_libraries(capsys: pytest.CaptureFixture[str]) -> None:
     Path("all.txt").write_text("--perm=1,0 --size=48,32\n--perm=2,1,0 --size=4,5,6 --maxImplementations=1\n")
+    with open("all.txt", "a") as stream:
+        stream.write("--einsum=ik,kj->ij --size=i:3,k:4,j:5 --maxImplementations=1\n")
     check("library", capsys, "--manifest=all.txt", "--maxImplementations=2", "--name=both")
+    check("library", capsys, "--manifest=all.txt", "--cpu=haswell", "--generateOnly", "--name=both", "--force")
 
 
 def test_this_machine(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:

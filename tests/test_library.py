@@ -14,6 +14,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from conftest import Ttc
 from native_build import compiler, openmp_library, run
@@ -21,13 +22,13 @@ from processes import PATIENCE, QUIET, attempt
 
 import ttc_llvm
 from ttc_llvm import cli
-from ttc_llvm.compiling import library
 from ttc_llvm.compiling.library import Library
 from ttc_llvm.compiling.solution import Solution
 from ttc_llvm.errors import ArtifactError, OptionError, TargetError
-from ttc_llvm.native import archive, artifact, elf
+from ttc_llvm.native import archive, artifact, elf, library_files
 from ttc_llvm.native.package_files import Package, files
 from ttc_llvm.problem import names
+from ttc_llvm.problem.contraction import Contraction
 from ttc_llvm.problem.problem import Problem
 from ttc_llvm.runtime import backend
 
@@ -74,7 +75,7 @@ def test_the_tree(solutions: tuple[Solution, ...], tmp_path: Path) -> None:
     written = made.write(tmp_path / "out", ("static", "shared"))
     assert sorted(tree(tmp_path / "out")) == TREE
     assert {str(path.relative_to(tmp_path / "out")) for path in written} == set(TREE)
-    assert set(library.file_names("ours", PROBLEMS, ("static", "shared"), "3.1")) == set(TREE)
+    assert set(library_files.file_names("ours", PROBLEMS, ("static", "shared"), "3.1")) == set(TREE)
     header = (tmp_path / "out/include/ours.h").read_text()
     for problem in PROBLEMS:
         assert f"void {names.stem(problem)}(" in header
@@ -86,7 +87,7 @@ def test_every_combination_of_kinds_writes_what_it_says(solutions: tuple[Solutio
     for number, emit in enumerate((("obj", "header"), ("obj", "static"), ("header",), ("static", "asm", "header"), ())):
         folder = tmp_path / str(number)
         made.write(folder, emit)
-        assert set(tree(folder)) == set(library.file_names("ours", PROBLEMS[:2], emit)), emit
+        assert set(tree(folder)) == set(library_files.file_names("ours", PROBLEMS[:2], emit)), emit
     objects = tree(tmp_path / "1")
     for problem in PROBLEMS[:2]:
         assert objects[f"{names.stem(problem)}.o"] in objects["lib/libours.a"]
@@ -97,6 +98,54 @@ def test_objects_are_those_of_single_problems(solutions: tuple[Solution, ...], t
     members = [archive.Member(f"{names.stem(s.problem)}.o", artifact.parts(s.spec, ("obj",)).files[0][1])
                for s in solutions]  # fmt: skip
     assert (tmp_path / "lib/libours.a").read_bytes() == archive.write(members)
+
+
+CONTRACTED = Contraction("ik,kj->ij", {"i": 30, "k": 20, "j": 40}, "s")
+MIXED = """\
+#include <stdio.h>
+#include "both.h"
+int main(void)
+{
+    static float a[600], b[800], c[1200], d[1200], e[1200];
+    int i;
+    for (i = 0; i < 600; i++) a[i] = (float)(i % 7);
+    for (i = 0; i < 800; i++) b[i] = (float)(i % 5);
+    my_sContract_ik_kj_ij_30x20x40(a, b, c, 1.0f, 0.0f, 0, 0, 0);
+    my_sContract_ik_kj_ij_30x20x40_any_omp(a, b, d, 1.0f, 0.0f, 0, 0, 0, 0);
+    my_sTranspose10_40x30(c, e, 1.0f, 0, 0);
+    for (i = 0; i < 1200; i++) if (c[i] != d[i] || e[i % 40 * 30 + i / 40] != c[i]) return 2;
+    my_sContract_ik_kj_ij_30x20x40_release();
+    printf("%g %g %d", c[0], c[1199], my_sContract_ik_kj_ij_30x20x40_PARTS);
+    return 0;
+}
+"""
+
+
+@pytest.mark.parametrize("kind", ["static", "shared"])
+def test_transpositions_and_contractions_go_together(kind: str, tmp_path: Path) -> None:
+    """One header, one library, strong OpenMP entries of both; programs in C and C++, and a Fortran module."""
+    both = ttc_llvm.compile(Problem((1, 0), (40, 30)), 1), ttc_llvm.compile(CONTRACTED, 1, progress=False)
+    made = Library("both", both)
+    made.write(tmp_path, (kind, "omp", "fortran"), prefix="my_")
+    title = (tmp_path / "lib/pkgconfig/both.pc").read_text()
+    assert "Tensor transpositions and contractions for" in title
+    (tmp_path / "main.c").write_text(MIXED)
+    include, libs = f"-I{tmp_path}/include", [f"-L{tmp_path}/lib", "-lboth", f"-Wl,-rpath,{tmp_path}/lib"]
+    a, b = np.arange(600.0).reshape(30, 20) % 7, np.arange(800.0).reshape(20, 40) % 5
+    wanted = f"{(a @ b)[0, 0]:g} {(a @ b)[-1, -1]:g} 1"
+    for driver, options in (("gcc", ["-std=c99"]), ("g++", ["-std=c++11", "-x", "c++"])):
+        source = [*options, include, "-DTTC_OMP_OBJECT", "-fopenmp", *WARNINGS, "main.c", "-x", "none", *libs]
+        run(compiler(driver), *source, "-o", "main", cwd=tmp_path)
+        assert run(tmp_path / "main", cwd=tmp_path) == wanted
+    run(compiler("gfortran"), "-std=f2018", "-c", tmp_path / "include/both.f90", cwd=tmp_path)
+
+
+def test_plans_need_a_transposition(tmp_path: Path) -> None:
+    made = Library("ours", [ttc_llvm.compile(CONTRACTED, 1, progress=False)])
+    with pytest.raises(OptionError, match="plans of transpositions: there is none in this library"):
+        made.write(tmp_path, ("static", "plan"))
+    made.write(tmp_path, ("static",), visibility="hidden")
+    assert "Tensor contractions for" in (tmp_path / "lib/pkgconfig/ours.pc").read_text()
 
 
 def test_bytes_are_the_same_every_time(solutions: tuple[Solution, ...], tmp_path: Path) -> None:
@@ -219,7 +268,7 @@ def test_fortran_and_openmp(solutions: tuple[Solution, ...], tmp_path: Path, kin
     made = Library("ours", solutions)
     emit = (kind, "fortran", "omp")
     made.write(tmp_path, emit)
-    files = set(library.file_names("ours", PROBLEMS, emit))
+    files = set(library_files.file_names("ours", PROBLEMS, emit))
     assert {"include/ours.f90", "include/ours.h"} < files <= set(tree(tmp_path))
     (tmp_path / "main.f90").write_text(FORTRAN)
     sources = (tmp_path / "include/ours.f90", tmp_path / "main.f90")

@@ -14,6 +14,7 @@ from ttc_llvm.cli import manifest, manifest_fields, reading
 from ttc_llvm.cli import options as cli_options
 from ttc_llvm.cli.manifest import ManifestEntry
 from ttc_llvm.errors import OptionError
+from ttc_llvm.problem.contraction import Contraction
 from ttc_llvm.problem.problem import Problem
 
 
@@ -30,7 +31,7 @@ def entries(text: str, name: str = "p.txt") -> tuple[ManifestEntry, ...]:
     return manifest.read(name)
 
 
-def problems(text: str, *options: str, name: str = "p.txt") -> list[Problem]:
+def problems(text: str, *options: str, name: str = "p.txt") -> list[Problem | Contraction]:
     """The checked problems of a manifest with this text, with options beside it."""
     Path(name).write_text(text)
     listed = cli_library.prepare(reading.read([f"--manifest={name}", *options]))
@@ -103,7 +104,7 @@ def test_options_on_the_command_line_hold_for_every_problem() -> None:
 def test_false_in_json_undoes_a_switch() -> None:
     text = '[{"perm": [1, 0], "size": [4, 5], "dataType": "c", "conjugate": false}]'
     (found,) = problems(text, "--conjugate", name="p.json")
-    assert not found.conjugate
+    assert isinstance(found, Problem) and not found.conjugate
 
 
 def test_what_json_prints_can_be_a_manifest(capsys: pytest.CaptureFixture[str]) -> None:
@@ -120,11 +121,37 @@ def test_every_option_of_a_problem_has_a_form_in_json() -> None:
     assert all(option.metavar in manifest_fields.FORMS for option in options)
 
 
-def test_contractions_are_not_in_manifests(capsys: pytest.CaptureFixture[str]) -> None:
-    for name, text in (("p.txt", "--einsum=ik,kj->ij --size=i:2,k:3,j:4\n"), ("p.json", '[{"einsum": "ik,kj->ij"}]')):
-        Path(name).write_text(text)
-        assert cli.main([f"--manifest={name}"]) == 2
-        assert "einsum states a contraction: a library holds transpositions" in capsys.readouterr().err
+def test_contractions_are_in_manifests() -> None:
+    """Beside transpositions, as text and as JSON."""
+    size = {"i": 2, "k": 3, "j": 4}
+    wanted = [
+        Contraction("ik,kj->ij", size, "s"),
+        Contraction("ik,kj->ij", size, "z", (3, 1), None, (1, 2), 2, 1j, False, True),
+        Problem((1, 0), (3, 4)),
+    ]  # fmt: skip
+    text = """\
+--einsum=ik,kj->ij --size=i:2,k:3,j:4
+--einsum='ik,kj->ij' --size=i:2,k:3,j:4 --dtype=z --strides-a=3,1 --strides-c=1,2 --alpha=2 --beta=0,1 --conjugate-b
+--perm=1,0 --size=3,4
+"""
+    assert problems(text) == wanted
+    first: dict[str, Any] = {"einsum": "ik,kj->ij", "size": size}
+    second = first | {"dataType": "z", "strides-a": [3, 1], "strides-c": [1, 2], "alpha": 2, "beta": [0, 1]}
+    second["conjugate-b"] = True
+    assert problems(json.dumps([first, second, {"perm": [1, 0], "size": [3, 4]}]), name="p.json") == wanted
+
+
+def test_what_is_wrong_of_contractions_in_manifests(capsys: pytest.CaptureFixture[str]) -> None:
+    wrong = {
+        "--einsum=ik,kj->ij --size=i:2,k:3": "p.txt:1: size ",
+        "--einsum=ik,kj->ij --size=i:2,k:3,j:4 --hotA": "p.txt:1: --hotA is an option of transpositions",
+        "--einsum=ik,kj->ij --size=2,3,4": "p.txt:1: --einsum needs the extent of each index",
+        "--perm=1,0 --size=3,4 --conjugate-b": "p.txt:1: --conjugate-b is an option of contractions",
+    }
+    for text, message in wrong.items():
+        Path("p.txt").write_text(text)
+        assert cli.main(["--manifest=p.txt"]) == 2
+        assert message in capsys.readouterr().err
 
 
 def test_a_duplicate_is_said_and_built_once(capsys: pytest.CaptureFixture[str]) -> None:

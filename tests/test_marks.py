@@ -13,10 +13,9 @@ import pytest
 
 import ttc_llvm
 from ttc_llvm import Library, OptionError, Problem, Solution, cli
-from ttc_llvm.compiling import library
 from ttc_llvm.machine import gpu_target as gpu_target
 from ttc_llvm.machine import lookup
-from ttc_llvm.native import artifact, marks
+from ttc_llvm.native import artifact, library_files, marks
 from ttc_llvm.native.publish import publish
 from ttc_llvm.runtime import backend
 
@@ -64,7 +63,7 @@ def test_files_of_others_stay(tmp_path: Path, solution: Solution) -> None:
 def test_files_of_others_stay_where_a_library_goes(tmp_path: Path, solution: Solution) -> None:
     made, out = Library("moves", (solution,)), tmp_path / "out"
     kinds = ("static", "fortran", "header", *(("shared",) if shutil.which("cc") else ()))
-    files = [out / name for name in library.file_names("moves", [PROBLEM], kinds)]
+    files = [out / name for name in library_files.file_names("moves", [PROBLEM], kinds)]
     refused(lambda overwrite: made.write(out, kinds, overwrite=overwrite), files)
 
 

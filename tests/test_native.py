@@ -17,7 +17,7 @@ from native_build import STRICT, compiler, has_openmp, needs_openmp, openmp_libr
 from tiers import FULL
 
 from ttc_llvm.native import artifact, fortran
-from ttc_llvm.native.header import Described
+from ttc_llvm.native.transposition_words import described
 from ttc_llvm.problem import interface, names
 from ttc_llvm.problem.dtypes import Kind
 from ttc_llvm.problem.problem import Problem
@@ -290,5 +290,5 @@ def test_modules_of_all_types_compile(tmp_path: Path) -> None:
 
 def test_many_problems_share_one_module(golden: Golden) -> None:
     problems = (PAPER, Problem((1, 0), (300, 500), "i8"), Problem((1, 0), (3, 5), "zc"))
-    described = [Described(problem, "avx2", "") for problem in problems]
-    golden.check("transposes.f90", fortran.text("transposes", "libtransposes.a", described, "0.1.0"))
+    every = [described(problem, "avx2", "") for problem in problems]
+    golden.check("transposes.f90", fortran.text("transposes", "libtransposes.a", every, "0.1.0"))

@@ -17,37 +17,37 @@ from llvmlite import ir
 from ttc_llvm.lowering.micro_kernel import MicroKernel
 from ttc_llvm.machine.target import Target
 from ttc_llvm.problem import contraction_interface as interface
-from ttc_llvm.problem import names
 from ttc_llvm.problem.contraction import Contraction
-from ttc_llvm.problem.contraction_interface import Entry, Role
-from ttc_llvm.problem.dtypes import Kind
+from ttc_llvm.problem.contraction_interface import Entry
+from ttc_llvm.problem.interface import PLAIN, Symbols
 
 from .. import attributes, cpu_select, integer_code, vector_length
-from ..frame import internal, real_type, reserved
+from ..entries import defined, stored
+from ..frame import internal
 from ..integer_expressions import Function
-from ..llvmlite_extensions import prefixed, visible
+from ..llvmlite_extensions import prefixed
 from ..module import new_module
-from ..values import I32, I64, PTR, VOID, at, i64, table
+from ..values import I32, I64, PTR, VOID, i64, table
 from . import object_calls
 from .build import register_functions
 from .scalars import add_scale
 from .words_of import Version, contraction_words, machine_words
 
 
-def build(stated: Contraction, versions: Sequence[Version]) -> ir.Module:
+def build(stated: Contraction, versions: Sequence[Version], symbols: Symbols = PLAIN) -> ir.Module:
     """A module with a contraction's C entries and all behind them. Equal input, equal text.
 
     versions: as for transpositions, the most demanding machine first, one that all can run last.
     """
     base = versions[-1].target
-    module = new_module(base, names.contraction_stem(stated))
+    module = new_module(base, symbols.stem(stated))
     _declare_memory(module, base)
-    with prefixed(module, f"{names.contraction_stem(stated)}."):
+    with prefixed(module, f"{symbols.stem(stated)}."):
         run, forget = _runs(module, stated, versions)
-    for entry in interface.entries(stated):
-        _add(module, stated, entry, run, base)
-    released = _public(module, interface.release(stated), [], base)
-    b = ir.IRBuilder(released.append_basic_block("entry"))
+    *computing, release = interface.entries(stated, symbols)
+    for entry in computing:
+        _add(module, entry, run, base)
+    b = ir.IRBuilder(defined(module, release, base).append_basic_block("entry"))
     b.call(forget, [])
     b.ret_void()
     attributes.traceable(module, base)
@@ -147,25 +147,12 @@ def _memory(module: ir.Module) -> list[ir.Function]:
 # --- entries --------------------------------------------------------------------------------------------
 
 
-def _public(module: ir.Module, name: str, types: list[ir.Type], target: Target) -> ir.Function:
-    made = ir.Function(module, ir.FunctionType(VOID, types), name)
-    made.attributes.add("nounwind")
-    if target.is_elf:
-        visible(made, "protected")
-    return made
-
-
-def _add(module: ir.Module, stated: Contraction, described: Entry, run: ir.Function, target: Target) -> None:
-    is_complex, kind = stated.element.kind is Kind.COMPLEX, real_type(stated.element)
-    types = {Role.SCALAR: PTR if is_complex else kind, Role.NUMBER: I32, Role.BYTES: I64}
-    entry = _public(module, described.name, [types.get(role, PTR) for _, role in described.parameters], target)
+def _add(module: ir.Module, described: Entry, run: ir.Function, target: Target) -> None:
+    entry = defined(module, described, target)
     b = ir.IRBuilder(entry.append_basic_block("entry"))
-    given: dict[str, ir.Value] = {}
-    for (name, _), argument in zip(described.parameters, entry.args, strict=True):
-        argument.name = name
-        given[name] = argument
-    scalars = _stored(b, stated, given["alpha"], given["beta"])
-    shapes = ("size", "strides_a", "strides_b", "strides_c")
+    given = {argument.name: argument for argument in entry.args}
+    scalars = stored(b, described.types[-1], given["alpha"], given["beta"])
+    shapes = ("size", *interface.STRIDES)
     words = [_word(b, given[name]) if name in given else i64(0) for name in shapes]
     last = [_word(b, given[name]) if name in given else i64(number) for name, number in _WHOLE]
     tensors = [_word(b, given[name]) for name in ("A", "B", "C")]
@@ -180,15 +167,3 @@ def _word(b: ir.IRBuilder, value: ir.Value) -> ir.Value:
     if value.type == PTR:
         return b.ptrtoint(value, I64)
     return value if value.type == I64 else b.sext(value, I64)
-
-
-def _stored(b: ir.IRBuilder, stated: Contraction, alpha: ir.Value, beta: ir.Value) -> ir.Value:
-    """Both in memory, complex ones as two numbers each."""
-    kind, size = real_type(stated.element), stated.element.real_bits // 8
-    parts = 2 if stated.element.kind is Kind.COMPLEX else 1
-    memory = reserved(b, 2 * parts * size, 16, "scalars")
-    for number, scalar in enumerate((alpha, beta)):
-        for k in range(parts):
-            value = scalar if parts == 1 else b.load(at(b, scalar, k * size), typ=kind, align=size)
-            b.store(value, at(b, memory, (number * parts + k) * size), align=size)
-    return memory

@@ -92,7 +92,7 @@ def records(problems: Sequence[Problem], types: Sequence[Types], entries: Sequen
         number = types.index(Types.of(problem))
         bucket = _hashed(number, problem) & (count - 1)
         lists = (problem.perm, problem.size, column_major(problem.outer_a), column_major(problem.outer_b))
-        head: list[Word] = [words[bucket], (entry, 0), number, Entry(problem).most_threads, len(problem.perm)]
+        head: list[Word] = [words[bucket], (entry, 0), number, Entry(problem).work.most_threads, len(problem.perm)]
         words[bucket] = (SELF, 8 * len(words))
         words += [*head, *(number for numbers in lists for number in numbers)]
     return words, count

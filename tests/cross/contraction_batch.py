@@ -16,7 +16,7 @@ from fused_cases import Array, Case
 
 from ttc_llvm.contractions import emission
 from ttc_llvm.machine.target import Target
-from ttc_llvm.native import contraction_artifact
+from ttc_llvm.native import artifact
 from ttc_llvm.problem import names
 from ttc_llvm.problem.contraction import OPERANDS
 from ttc_llvm.problem.contraction_interface import Entry
@@ -90,7 +90,7 @@ def execute(machine: Machine, target: Target, jobs: Sequence[Job], folder: Path)
     objects = []
     for job in jobs:
         spec = emission.spec(job.case.stated, None, [target])
-        objects.append(contraction_artifact.write(spec, folder, ("obj", "header"), True)[0])
+        objects.append(artifact.write(spec, folder, overwrite=True)[0])
     big = target.is_big_endian
     (folder / "input").write_bytes(b"".join(job.input(big) for job in jobs))
     _run(machine, jobs, objects, folder)
@@ -125,7 +125,7 @@ def _described(job: Job) -> dict[str, Any]:
 
 
 def _calls(jobs: Sequence[Job]) -> str:
-    headers = dict.fromkeys(f'#include "{names.contraction_stem(job.case.stated)}.h"' for job in jobs)
+    headers = dict.fromkeys(f'#include "{names.stem(job.case.stated)}.h"' for job in jobs)
     rows = [f"    {{call_{k}, {{{_list(job, 0)}}}, {{{_list(job, 1)}}}}}," for k, job in enumerate(jobs)]
     bodies = [_body(number, job) for number, job in enumerate(jobs)]
     return "\n".join([*headers, *bodies, "static const struct call calls[] = {", *rows, "};", ""])

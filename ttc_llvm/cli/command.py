@@ -74,11 +74,11 @@ def _command(argv: list[str]) -> int:
     from . import gpu as gpu_cli
     from . import library as cli_library
 
-    if command.einsum is not None and command.manifest is None:
-        return cli_contract.run(command)
-    if gpu_cli.wanted(command) and command.manifest is None:
+    if gpu_cli.wanted(command) and command.manifest is None and command.einsum is None:
         return gpu_cli.run(command)
-    return cli_library.run(command) if cli_library.wanted(command) else cli_compile.run(command)
+    if cli_library.wanted(command):
+        return cli_library.run(command)
+    return cli_compile.run(command) if command.einsum is None else cli_contract.run(command)
 
 
 def _help(argv: list[str]) -> list[str]:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from ..compiling import display, library, options
+from ..compiling import display, options
 from ..compiling.compiler import CpuTask
 from ..compiling.front import compile
 from ..compiling.gpu_solution import GpuSolution
@@ -20,7 +20,7 @@ from ..lazy_dataclasses import dataclass, replace
 from ..lowering import items
 from ..machine.gpu_target import GpuTarget
 from ..machine.target import Target
-from ..native import artifact, marks, publish
+from ..native import artifact, library_files, marks, publish
 from ..problem import of_strides
 from ..problem.canonical import Canonical
 from ..problem.problem import Problem
@@ -49,6 +49,11 @@ class CheckedCommand:
     canonical: Canonical
     options: Options
     affinity: Affinity
+
+    @property
+    def machines(self) -> tuple[Target, ...]:
+        """The machines that objects are for, first the one that the plan is for."""
+        return (self.options.target, *self.options.others)
 
 
 def run(command: Command) -> int:
@@ -80,9 +85,7 @@ def asked_only(command: Command, names: Sequence[str], triple: str) -> bool:
 
 def prepare(command: Command) -> CheckedCommand:
     """Check a command against the problem, the machine and itself; nothing is written. Raises TtcError subclasses."""
-    for kind in command.emit:
-        if kind not in library.kinds():
-            raise OptionError(f"--emit={kind}: the choices are {', '.join(library.kinds())}")
+    check_kinds(command)
     if command.threads_per_block is not None:
         raise OptionError("--threadsPerBlock is for GPUs: the threads of a CPU are --numThreads")
     problem = problem_of(command)
@@ -107,6 +110,13 @@ def prepare(command: Command) -> CheckedCommand:
     if command.plan is not None:
         CpuTask(canonical, chosen).parsed(command.plan)
     return CheckedCommand(command, problem, canonical, chosen, affinity(command))
+
+
+def check_kinds(command: Command) -> None:
+    """OptionError for unknown kinds of files."""
+    for kind in command.emit:
+        if kind not in library_files.kinds():
+            raise OptionError(f"--emit={kind}: the choices are {', '.join(library_files.kinds())}")
 
 
 def problem_of(command: Command) -> Problem:
@@ -161,9 +171,8 @@ def _by_strides(command: Command, plain: Problem) -> Problem:
 
 def compiled(job: CheckedCommand, label: str = "tuning") -> Compilation:
     """The job's solution, as `compile` finds it. label: of its progress."""
-    chosen = job.options
-    machines = (chosen.target, *chosen.others)
-    return solved(job.command, job.problem, job.canonical, machines, chosen.forced, chosen.threads, job.affinity, label)
+    forced, threads = job.options.forced, job.options.threads
+    return solved(job.command, job.problem, job.canonical, job.machines, forced, threads, job.affinity, label)
 
 
 def solved(

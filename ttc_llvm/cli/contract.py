@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import time
-from pathlib import Path
 
 from .. import __version__
 from ..compiling import display, options
+from ..compiling.options import Options
 from ..compiling.trial import Mode
 from ..contractions import emission
 from ..contractions.explaining import flops
@@ -14,7 +14,8 @@ from ..contractions.solution import solve
 from ..errors import OptionError
 from ..lazy_dataclasses import dataclass, replace
 from ..machine.target import Target
-from ..native import contraction_artifact
+from ..native import artifact
+from ..native.contraction_artifact import ContractionSpec
 from ..problem import wording
 from ..problem.contraction import OPERANDS, Contraction
 from ..problem.layouts import column_major
@@ -25,47 +26,58 @@ from . import compile as cli_compile
 from . import gpu, machine
 from .options import GROUPS, OPTIONS
 from .reading import Command
-from .report import GIVEN, TUNED, print_object, print_rows
+from .report import GIVEN, TUNED, Compilation, print_object, print_rows
 from .values import NamedExtents
 
 _OF_TRANSPOSITIONS = (
-    "perm", "lda", "ldb", "hot_a", "hot_b", "no_vec", "no_align", "keep", "name", "prefix",
-    "visibility",
+    "perm", "lda", "ldb", "hot_a", "hot_b", "no_vec", "no_align", "keep", "saturate", "inplace",
     *(option.field for title in ("references that the solution is compared with", "decisions taken for the search")
       for option in GROUPS[title] if option.field != "plan"),
 )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
-class _Outcome:
-    """What a report tells. seconds: of a run, None where nothing was timed; files: written; elapsed: seconds."""
+class CheckedContraction:
+    """A checked command that states a contraction. machines: that objects are for, first the one that plans are for."""
 
-    made: contraction_artifact.ContractionSpec
-    targets: tuple[Target, ...]
-    threads: int
+    command: Command
+    problem: Contraction
+    machines: tuple[Target, ...]
+    options: Options
     affinity: Affinity
-    source: str
-    seconds: float | None
-    files: tuple[Path, ...]
-    elapsed: float
 
 
 def run(command: Command) -> int:
     """Plan, write, report; returns the exit status. Raises TtcError subclasses."""
-    _check_options(command)
-    stated, targets = contraction_of(command), machine.targets(command)
-    names = contraction_artifact.file_names(stated, command.emit)
-    if cli_compile.asked_only(command, names, targets[0].triple):
+    job = prepare(command)
+    names = artifact.file_names(job.problem, command.emit, command.symbols)
+    if cli_compile.asked_only(command, names, job.machines[0].triple):
         return 0
     cli_compile.check_folder(command, names)
-    placed = machine.affinity(command)
-    runtime.set_affinity(placed)
-    outcome = _solved(command, stated, targets, placed)
+    runtime.set_affinity(job.affinity)
+    outcome = compiled(job)
+    made = replace(outcome.solution.spec_for(job.machines), symbols=command.symbols)
+    files = artifact.write(made, command.output_dir, command.emit, command.force) if command.emit else ()
+    outcome = replace(outcome, files=files)
     if command.json:
-        _print_json(outcome)
+        _print_json(outcome, made)
     elif not command.quiet:
-        _print_summary(outcome)
+        _print_summary(outcome, made)
     return 0
+
+
+def prepare(command: Command) -> CheckedContraction:
+    """Check a command; nothing is planned or written. Raises TtcError subclasses."""
+    _check_options(command)
+    machines = machine.targets(command)
+    is_here = any(map(emission.is_here, machines))
+    if command.plan is not None and not is_here:
+        raise OptionError("--plan is a plan of this machine's own code: objects for others plan their calls themselves")
+    effort = 1 if command.generate_only else command.max_implementations
+    asked = options.checked(
+        effort, command.num_threads, None, command.time_limit, Mode.HOT, verify=not command.no_test, plan=command.plan
+    )
+    return CheckedContraction(command, contraction_of(command), machines, asked, machine.affinity(command))
 
 
 def contraction_of(command: Command) -> Contraction:
@@ -97,45 +109,38 @@ def _check_options(command: Command) -> None:
             raise OptionError(f"{flag} is an option of transpositions: a contraction has no use for it")
     if gpu.wanted(command):
         raise OptionError("contractions are compiled for CPUs: take another --architecture, or --cpu")
-    known = contraction_artifact.kinds()
-    for kind in command.emit:
-        if kind not in known:
-            raise OptionError(f"--emit={kind}: the choices for a contraction are {', '.join(known)}")
+    cli_compile.check_kinds(command)
 
 
-def _solved(command: Command, stated: Contraction, targets: tuple[Target, ...], placed: Affinity) -> _Outcome:
+def compiled(job: CheckedContraction, label: str = "tuning") -> Compilation:
+    """The job's solution, an `emission.Planned`. label: of its progress."""
+    command, stated, machines = job.command, job.problem, job.machines
     start = time.perf_counter()
-    effort = 1 if command.generate_only else command.max_implementations
-    asked = options.checked(
-        effort, command.num_threads, None, command.time_limit, Mode.HOT, verify=not command.no_test, plan=command.plan
-    )
     plan, measured, source = None, None, "cost model" if command.plan is None else GIVEN
-    if any(map(emission.is_here, targets)):  # nothing is timed for another machine
+    if any(map(emission.is_here, machines)):  # nothing is timed for another machine
         store = open_database(command.database, command.ignore_database)
         shown = display.is_terminal() and not (command.verbose or command.quiet)
-        with display.SearchDisplay(shown, "tuning") as progress, interrupts.raised():
-            solution = solve(stated, asked, store, progress.report, emitted=True)
+        with display.SearchDisplay(shown, label) as progress, interrupts.raised():
+            solution = solve(stated, job.options, store, progress.report, emitted=True)
         plan, measured = solution.plan, solution.measurement
         if measured is not None and command.plan is None:
             source = TUNED if progress.timed else "database"
-    elif command.plan is not None:
-        raise OptionError("--plan is a plan of this machine's own code: objects for others plan their calls themselves")
-    made = emission.spec(stated, plan, targets, measured)
-    files = contraction_artifact.write(made, command.output_dir, command.emit, command.force) if command.emit else ()
-    seconds = measured.seconds if measured is not None and made.speed else None
-    return _Outcome(made, targets, asked.threads, placed, source, seconds, files, time.perf_counter() - start)
+    planned = emission.Planned(stated, plan, measured, job.options.threads, machines)
+    return Compilation(
+        planned, None, str(job.affinity), source, time.perf_counter() - start, (), not command.no_test
+    )
 
 
 # --- reports --------------------------------------------------------------------------------------------
 
 
-def _print_summary(outcome: _Outcome) -> None:
-    made, targets = outcome.made, outcome.targets
+def _print_summary(outcome: Compilation, made: ContractionSpec) -> None:
+    planned = outcome.solution
     print_rows([
-        ("contraction", [str(made.stated)]),
-        ("work", [f"{flops(made.stated) / 1e6:,.4g} MFlop"]),
-        ("target", [wording.target_line(targets[0], targets[1:])]),
-        ("threads", [f"{outcome.threads}, affinity {outcome.affinity}"]),
+        ("contraction", [str(made.problem)]),
+        ("work", [f"{flops(made.problem) / 1e6:,.4g} MFlop"]),
+        ("target", [wording.target_line(planned.targets[0], planned.targets[1:])]),
+        ("threads", [f"{planned.threads}, affinity {outcome.affinity}"]),
         ("plan", [made.plan]),
         ("speed", [made.speed or "not measured: nothing was timed"]),
         ("scratch", [f"{made.scratch:,} bytes"]),
@@ -144,20 +149,20 @@ def _print_summary(outcome: _Outcome) -> None:
     ])  # fmt: skip
 
 
-def _print_json(outcome: _Outcome) -> None:
-    made, targets = outcome.made, outcome.targets
+def _print_json(outcome: Compilation, made: ContractionSpec) -> None:
+    planned = outcome.solution
     print_object("contraction", {
         "version": __version__,
-        "contraction": wording.contraction_fields(made.stated),
-        "target": wording.target_fields(targets[0]),
-        "others": [one.name for one in targets[1:]],
-        "threads": outcome.threads,
-        "affinity": str(outcome.affinity),
+        "contraction": wording.contraction_fields(made.problem),
+        "target": wording.target_fields(planned.targets[0]),
+        "others": [one.name for one in planned.targets[1:]],
+        "threads": planned.threads,
+        "affinity": outcome.affinity,
         "plan": made.plan,
         "source": outcome.source,
         "elapsed_s": outcome.elapsed,
-        "flops": flops(made.stated),
+        "flops": flops(made.problem),
         "scratch": made.scratch,
-        "seconds": outcome.seconds,
+        "seconds": planned.measurement.seconds if planned.measurement is not None and made.speed else None,
         "files": [str(path) for path in outcome.files],
     })  # fmt: skip

@@ -12,13 +12,16 @@ from ..compiling import library
 from ..compiling.library import Library
 from ..errors import OptionError, TtcError
 from ..lazy_dataclasses import dataclass
+from ..native import library_files
 from ..native.package_files import LIBRARIES
 from ..problem import names, wording
 from ..runtime import interrupts, runtime
 from . import compile as cli_compile
+from . import contract as cli_contract
 from . import library_report as cli_library_report
 from . import manifest, reading
 from .compile import CheckedCommand
+from .contract import CheckedContraction
 from .manifest import ManifestEntry
 from .options import OPTIONS, Option
 from .reading import Command
@@ -30,18 +33,21 @@ _log = logging.getLogger(__name__)
 IN_MANIFEST = ("perm", "size", "lda", "ldb", "strides_a", "strides_b", "plan", "einsum", "strides_c")
 
 
+Job = CheckedCommand | CheckedContraction
+
+
 @dataclass(frozen=True, slots=True)
 class LibraryMember:
     """A problem of a library, checked. stem: its C name; entry: where it stands, None for the command line."""
 
-    job: CheckedCommand
+    job: Job
     stem: str
     entry: ManifestEntry | None = None
 
 
 def wanted(command: Command) -> bool:
     """True where a command asks for a library."""
-    if command.manifest is not None or not {*LIBRARIES, library.PLAN}.isdisjoint(command.emit):
+    if command.manifest is not None or not {*LIBRARIES, library_files.PLAN}.isdisjoint(command.emit):
         return True
     if command.name is not None:
         needed = "--manifest, or --emit=static, shared or plan"
@@ -53,20 +59,20 @@ def run(command: Command) -> int:
     """Check everything, compile problem by problem, write all files at once, report; returns the exit status."""
     listed = prepare(command)
     name = _name(command, listed)
-    names = library.file_names(name, [one.job.problem for one in listed], command.emit, command.library_version,
-                               command.symbols)  # fmt: skip
-    if cli_compile.asked_only(command, names, listed[0].job.options.target.triple):
+    problems, target = [one.job.problem for one in listed], listed[0].job.machines[0]
+    names = library_files.file_names(name, problems, command.emit, command.library_version, command.symbols)
+    if cli_compile.asked_only(command, names, target.triple):
         return 0
-    library.check_target(listed[0].job.options.target, command.emit)
-    library.check_symbols(command.symbols, command.emit)
+    library_files.check(problems, target, command.symbols, command.emit)
     cli_compile.check_folder(command, names)
     for one in listed:
-        cli_compile.check_kept(one.job)
+        if isinstance(one.job, CheckedCommand):
+            cli_compile.check_kept(one.job)
     start = time.perf_counter()
     outcomes = _compiled(listed)
     made = Library(name, tuple(outcome.solution for outcome in outcomes), command.library_version)
     written = made.write(command.output_dir, command.emit, **cli_compile.asked(command)) if command.emit else ()
-    kept = [path for one, outcome in zip(listed, outcomes, strict=True)
+    kept = [path for one, outcome in zip(listed, outcomes, strict=True) if isinstance(one.job, CheckedCommand)
             for path in cli_compile.kept(one.job, outcome.solution)]  # fmt: skip
     finished = cli_library_report.Finished(made, tuple(outcomes), (*written, *kept), time.perf_counter() - start)
     if command.json:
@@ -88,7 +94,7 @@ def prepare(command: Command) -> tuple[LibraryMember, ...]:
     if command.name is not None:
         library.check_name(command.name)
     if command.manifest is None:
-        job = cli_compile.prepare(command)
+        job = _checked(command)
         return (LibraryMember(job, names.stem(job.problem)),)
     for field in IN_MANIFEST:
         if getattr(command, field) is not None:
@@ -96,9 +102,13 @@ def prepare(command: Command) -> tuple[LibraryMember, ...]:
     return _distinct([(entry, _job(command, entry)) for entry in manifest.read(command.manifest)])
 
 
-def _job(command: Command, entry: ManifestEntry) -> CheckedCommand:
+def _job(command: Command, entry: ManifestEntry) -> Job:
     with _placed(entry):
-        return cli_compile.prepare(reading.command(entry.given, command, entry.flags))
+        return _checked(reading.command(entry.given, command, entry.flags))
+
+
+def _checked(command: Command) -> Job:
+    return (cli_compile.prepare if command.einsum is None else cli_contract.prepare)(command)
 
 
 @contextlib.contextmanager
@@ -112,9 +122,9 @@ def _placed(entry: ManifestEntry | None) -> Iterator[None]:
         raise type(error)(f"{entry.place(str(error))}: {error}") from error
 
 
-def _distinct(found: Sequence[tuple[ManifestEntry, CheckedCommand]]) -> tuple[LibraryMember, ...]:
+def _distinct(found: Sequence[tuple[ManifestEntry, Job]]) -> tuple[LibraryMember, ...]:
     """Each problem once: the same one again is said and left out. OptionError for others of one name."""
-    kept: dict[str, tuple[ManifestEntry, CheckedCommand]] = {}
+    kept: dict[str, tuple[ManifestEntry, Job]] = {}
     for entry, job in found:
         stem = names.stem(job.problem)
         first, earlier = kept.setdefault(stem, (entry, job))
@@ -173,7 +183,7 @@ def _compiled(listed: tuple[LibraryMember, ...]) -> list[Compilation]:
             _log.info("problem %d of %d: %s", number, len(listed), one.stem)
             try:
                 with _placed(one.entry):
-                    outcomes.append(cli_compile.compiled(one.job, f"{number}/{len(listed)} {one.stem}"))
+                    outcomes.append(_outcome(one.job, f"{number}/{len(listed)} {one.stem}"))
                 if seen:
                     raise KeyboardInterrupt
             except KeyboardInterrupt:
@@ -182,3 +192,9 @@ def _compiled(listed: tuple[LibraryMember, ...]) -> list[Compilation]:
                     " the same command goes on there"
                 ) from None
     return outcomes
+
+
+def _outcome(job: Job, label: str) -> Compilation:
+    if isinstance(job, CheckedContraction):
+        return cli_contract.compiled(job, label)
+    return cli_compile.compiled(job, label)

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from .. import __version__
 from ..compiling.library import Library
 from ..lazy_dataclasses import dataclass
 from ..problem import names
+from ..problem.contraction import Contraction
+from ..problem.problem import Problem
 from ..problem.tables import aligned
-from ..problem.wording import count, stated_fields, target_fields, target_line
+from ..problem.wording import contraction_fields, count, stated_fields, target_fields, target_line
 from .report import TUNED, Compilation, measurement_fields, print_lines, print_object, print_rows
 
 HEAD = ("problem", "GiB/s", "ceiling", "ratio", "source", "")  # whose name tells perm, size and type; a remark
@@ -50,6 +53,10 @@ def _row(outcome: Compilation) -> Sequence[str]:
     return [name, *numbers, outcome.source, measured.remark(outcome.source == TUNED).strip(" ()")]
 
 
+def _stated_fields(problem: Problem | Contraction) -> dict[str, Any]:
+    return stated_fields(problem) if isinstance(problem, Problem) else {"contraction": contraction_fields(problem)}
+
+
 def _number(value: float | str, digits: int) -> str:
     return value if isinstance(value, str) else f"{value:.{digits}f}"
 
@@ -67,9 +74,9 @@ def print_json(finished: Finished) -> None:
             "problems": [
                 {
                     "name": names.stem(outcome.solution.problem),
-                    **stated_fields(outcome.solution.problem),
+                    **_stated_fields(outcome.solution.problem),
                     "threads": outcome.solution.threads,
-                    "plan": str(outcome.solution.plan),
+                    "plan": None if outcome.solution.plan is None else str(outcome.solution.plan),
                     "source": outcome.source,
                     "elapsed_s": outcome.elapsed,
                     "measurement": measurement_fields(outcome),

@@ -10,15 +10,14 @@ from typing import Any
 from ..errors import OptionError
 from ..lazy_dataclasses import dataclass
 from ..tuning.efforts import EFFORTS
-from .options import CONTRACTION, GROUPS, OPTIONS, Option, spellings_of
+from .options import GROUPS, OPTIONS, Option, spellings_of
 
 # What holds for a whole run: the groups of the machine, of the files and of references, and these.
 _RUN_GROUPS = (
     "the machine", "what comes out", "libraries of many problems", "references that the solution is compared with",
 )  # fmt: skip
 _RUN_FIELDS = {"affinity", "ignore_database", "database"}
-_OF_CONTRACTIONS = {option.field for option in GROUPS[CONTRACTION]}
-RUN_WIDE = _RUN_FIELDS | _OF_CONTRACTIONS | {option.field for title in _RUN_GROUPS for option in GROUPS[title]}
+RUN_WIDE = _RUN_FIELDS | {option.field for title in _RUN_GROUPS for option in GROUPS[title]}
 PER_PROBLEM = {
     flag[2:]: option for option in OPTIONS if option.field not in RUN_WIDE for flag in spellings_of(option.flag)
 }
@@ -26,8 +25,6 @@ PER_PROBLEM = {
 
 def refusal(option: Option, name: str) -> str:
     """The sentence on an option that no problem of a manifest has."""
-    if option.field in _OF_CONTRACTIONS:
-        return f"{name} states a contraction: a library holds transpositions, and contractions are written one by one"
     return f"{name} holds for a whole run: give it on the command line"
 
 
@@ -88,11 +85,14 @@ FORMS = {  # by the option's metavar
     "X": _Form("a number, or [real, imaginary]", lambda v: _is_number(v) or _IS_COMPLEX(v),
                lambda v: ",".join(map(repr, v)) if isinstance(v, list) else repr(v)),
     "TYPE": _Form("a string", lambda v: isinstance(v, str)),
+    "SPEC": _Form("a string", lambda v: isinstance(v, str)),
     "TEXT": _Form("a string", lambda v: isinstance(v, str)),
     "ORDER": _Form("a string", lambda v: isinstance(v, str)),
     "AxB,..": _Form("a list of pairs of integers", _all(_all(_is_integer, 2)),
                     lambda v: ",".join("x".join(map(str, pair)) for pair in v)),
 }  # fmt: skip
+_EXTENTS = _Form("", lambda v: isinstance(v, dict) and _all(_is_integer)(list(v.values())),
+                 lambda v: ",".join(f"{letter}:{extent}" for letter, extent in v.items()))  # fmt: skip
 _ORDERS = _Form("a list of lists of integers", _all(_all(_is_integer)), lambda v: "-".join(map(_comma, v)))
 
 
@@ -103,7 +103,8 @@ def converted(option: Option, name: str, value: Any) -> str | bool:
         if not isinstance(value, bool):
             raise OptionError(f"{name} is {shown(value)}: true or false is expected")
         return value
-    form = _ORDERS if option.field == "loop_perm" and _ORDERS.fits(value) else FORMS[option.metavar]
+    other = {"loop_perm": _ORDERS, "size": _EXTENTS}.get(option.field)
+    form = other if other is not None and other.fits(value) else FORMS[option.metavar]
     if not form.fits(value):
         raise OptionError(f"{name} is {shown(value)}: {form.words} is expected")
     return form.text(value)

@@ -13,7 +13,6 @@ from ..compare.single import Comparison
 from ..compiling.gpu_solution import GpuSolution
 from ..lazy_dataclasses import dataclass
 from ..problem import tables, wording
-from ..problem.canonical import Canonical
 from ..tuning.database.records import RETIMED
 from ..tuning.measurement import Measurement
 from ..tuning.search.leaderboard import CHOICE
@@ -32,8 +31,8 @@ class Compilation:
     """A finished compilation. source: tuned, database, cost model or given; elapsed: seconds of compiling and tuning;
     verified: the winner's result was to be checked; comparison: with references, where asked for."""
 
-    solution: Any  # Solution or GpuSolution
-    canonical: Canonical
+    solution: Any  # Solution, GpuSolution or emission.Planned
+    canonical: Any  # Canonical; None of contractions
     affinity: str
     source: str
     elapsed: float
@@ -193,7 +192,7 @@ def measurement_fields(outcome: Compilation) -> dict[str, Any] | None:
     return {
         "seconds": measured.seconds,
         "gibs": measured.gibs,
-        "bandwidth": wording.bandwidth_rule(outcome.canonical),
+        "bandwidth": wording.bandwidth_rule(outcome.canonical or outcome.solution.problem),
         "ceiling": measured.ceiling,
         "ceiling_gibs": measured.ceiling_gibs,
         "ratio": measured.ratio,

@@ -1,10 +1,14 @@
-# Tensor transpositions generated at build time.
+# Tensor transpositions and contractions generated at build time.
 #
 #   find_package(ttc_llvm CONFIG REQUIRED PATHS <what `ttc --cmake-dir` prints>)
 #
 #   ttc_add_transpose(<target> [STATIC | SHARED]
 #       PERM <p>... SIZE <n>... [ORDER C] [DATATYPE <type>] [LDA <n>...] [LDB <n>...] [ALPHA <x>] [BETA <x>]
 #       [CONJUGATE] [SATURATE] [INPLACE]
+#       <common>...)
+#   ttc_add_contraction(<target> [STATIC | SHARED]
+#       EINSUM <spec> SIZE <index>:<n>... [ORDER F] [DATATYPE <type>] [STRIDES_A <n>...] [STRIDES_B <n>...]
+#       [STRIDES_C <n>...] [ALPHA <x>] [BETA <x>] [CONJUGATE] [CONJUGATE_B]
 #       <common>...)
 #   ttc_add_library(<target> [STATIC | SHARED] MANIFEST <file> <common>...)
 #
@@ -66,18 +70,33 @@ set(_TTC_ONE_VALUE MAX_IMPLEMENTATIONS EFFORT TIME_LIMIT NUM_THREADS THREADS DAT
 set(_TTC_ALIASES DTYPE=DATATYPE EFFORT=MAX_IMPLEMENTATIONS THREADS=NUM_THREADS)
 set(_TTC_SWITCHES CONJUGATE SATURATE INPLACE)
 set(_TTC_LISTS CPU EMIT OPTIONS)
+set(_TTC_OF_PROBLEMS ORDER DATATYPE DTYPE ALPHA BETA)
 set(_TTC_PACKAGE_FILE "${_ttc_package}/__init__.py")
 
 function(ttc_add_transpose target)
-  set(arguments)
-  set(manifest)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "STATIC;SHARED;${_TTC_SWITCHES}" "ORDER;DATATYPE;DTYPE;ALPHA;BETA;${_TTC_ONE_VALUE}"
+  cmake_parse_arguments(PARSE_ARGV 1 arg "STATIC;SHARED;${_TTC_SWITCHES}" "${_TTC_OF_PROBLEMS};${_TTC_ONE_VALUE}"
     "PERM;SIZE;LDA;LDB;${_TTC_LISTS}")
   _ttc_check_arguments(ttc_add_transpose "${target}" PERM SIZE)
-  foreach(key IN ITEMS PERM SIZE LDA LDB)
+  _ttc_problem_arguments(PERM SIZE LDA LDB)
+  _ttc_generate(ttc_add_transpose "${target}")
+endfunction()
+
+function(ttc_add_contraction target)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "STATIC;SHARED;CONJUGATE;CONJUGATE_B"
+    "EINSUM;${_TTC_OF_PROBLEMS};${_TTC_ONE_VALUE}" "SIZE;STRIDES_A;STRIDES_B;STRIDES_C;${_TTC_LISTS}")
+  _ttc_check_arguments(ttc_add_contraction "${target}" EINSUM SIZE)
+  _ttc_problem_arguments(EINSUM SIZE STRIDES_A STRIDES_B STRIDES_C)
+  _ttc_generate(ttc_add_contraction "${target}")
+endfunction()
+
+# Sets arguments to those of the problem; ARGN: keywords that are options in small letters, with commas in lists.
+macro(_ttc_problem_arguments)
+  set(arguments)
+  set(manifest)
+  foreach(key IN ITEMS ${ARGN})
     if(DEFINED arg_${key})
       string(REPLACE ";" "," values "${arg_${key}}")
-      string(TOLOWER ${key} option)
+      _ttc_option(${key})
       list(APPEND arguments "--${option}=${values}")
     endif()
   endforeach()
@@ -89,14 +108,19 @@ function(ttc_add_transpose target)
       list(APPEND arguments "--${option}=${arg_${key}}")
     endif()
   endforeach()
-  foreach(key IN LISTS _TTC_SWITCHES)
+  foreach(key IN LISTS _TTC_SWITCHES ITEMS CONJUGATE_B)
     if(arg_${key})
-      string(TOLOWER ${key} option)
-      list(APPEND arguments "--${option}")
+      _ttc_option(${key})
+      list(APPEND arguments --${option})
     endif()
   endforeach()
-  _ttc_generate(ttc_add_transpose "${target}")
-endfunction()
+endmacro()
+
+# Sets option to a keyword in small letters.
+macro(_ttc_option keyword)
+  string(TOLOWER "${keyword}" option)
+  string(REPLACE "_" "-" option "${option}")
+endmacro()
 
 function(ttc_add_library target)
   cmake_parse_arguments(PARSE_ARGV 1 arg "STATIC;SHARED" "MANIFEST;${_TTC_ONE_VALUE}" "${_TTC_LISTS}")
@@ -162,7 +186,7 @@ function(_ttc_generate function target)
     OUTPUT ${files}
     COMMAND "${TTC_EXECUTABLE}" ${arguments} --force
     DEPENDS ${manifest} "${record}" "${_TTC_PACKAGE_FILE}"
-    COMMENT "Transpositions of ${target}"
+    COMMENT "Code of ttc for ${target}"
     VERBATIM)
   add_custom_target(${generating} DEPENDS ${files})
   _ttc_one_after_the_other(${generating})

@@ -49,7 +49,7 @@ def shim(problem: Problem) -> str:
     """The source of the functions that call a problem's entry, declared here: RUN(A, B, alpha and beta), and
     THREADS(number, where)."""
     arguments = ["static_cast<const {0} *>(a)", "static_cast<{1} *>(b)", *_scalars(problem), "lda", "ldb"]
-    a, b = (declarations.element_type(problem, t) for t in (problem.a, problem.b))
+    a, b = (declarations.element_type(problem.dtype, t) for t in (problem.a, problem.b))
     call = ", ".join(arguments).format(a, b)
     outer = [_ints(name, sizes) for name, sizes in (("lda", problem.outer_a), ("ldb", problem.outer_b))]
     values = {"PROTOTYPE": prototype(problem), "OUTER": "\n".join(outer), "ENTRY": entry(problem), "CALL": call}

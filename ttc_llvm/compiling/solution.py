@@ -204,6 +204,15 @@ class Solution(ByScalars[Executable, Ready]):
         return artifact.write(spec, folder, emit, arguments.flag("overwrite", overwrite))
 
     @property
+    def targets(self) -> tuple[Target, ...]:
+        """The machines that written objects serve, first the one that the plan is for."""
+        return (self.target, *self.others)
+
+    def spec_for(self, targets: Sequence[Target]) -> Spec:
+        """The description of its artifacts; targets: its own."""
+        return self.spec
+
+    @property
     def spec(self) -> Spec:
         """The description of its artifacts."""
         with locks.LLVM:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from ..compiling.options import checked
 from ..compiling.trial import Mode
+from ..lazy_dataclasses import dataclass
 from ..machine.cpu_features import by_demand, checkable
 from ..machine.target import Target
 from ..native.contraction_artifact import ContractionSpec
@@ -18,6 +19,23 @@ from .fused.plan import Fused, FusedPlan
 from .merged import merge
 from .plans import Plan, check
 from .task import ContractionTask
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """A contraction that objects are made from. plan, measurement, threads: of this machine, None where nothing was
+    planned or timed; targets: the machines that they are for."""
+
+    problem: Contraction
+    plan: Plan | None
+    measurement: Measurement | None
+    threads: int
+    targets: tuple[Target, ...]
+
+    def spec_for(self, targets: Sequence[Target]) -> ContractionSpec:
+        """The description of its artifacts for these machines."""
+        return spec(self.problem, self.plan, targets, self.measurement)
+
 
 AT_RUN_TIME = "as calls of other extents and strides are planned"
 

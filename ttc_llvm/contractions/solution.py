@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,8 +17,10 @@ from ..compiling.options import Options, checked
 from ..compiling.pickles import unmarked
 from ..compiling.trial import Mode
 from ..errors import ArrayError, OptionError, out_of_memory, states_memory
+from ..lazy_dataclasses import replace
+from ..machine.target import Target
 from ..operands.addresses import data_address
-from ..problem import dtypes
+from ..problem import dtypes, interface
 from ..problem.contraction import OPERANDS, Contraction
 from ..problem.scalars import scalar
 from ..runtime import runtime
@@ -33,6 +35,9 @@ from .plan import ContractionPlan
 from .plans import Plan, check, parse
 from .public import einsum
 from .task import ContractionTask
+
+if TYPE_CHECKING:
+    from ..native.contraction_artifact import ContractionSpec
 
 PICKLED = "ttc_llvm contraction 1"  # what the state in a pickle begins with
 
@@ -139,21 +144,40 @@ class ContractionSolution:
         *,
         target: Wanted = None,
         overwrite: bool = False,
+        prefix: str = "",
+        visibility: str = "default",
     ) -> tuple[Path, ...]:
         """Write the contraction as files for C, C++ and Fortran, under its C name; returns their paths.
 
-        emit: any of obj, header, fortran, asm, llvm, bitcode. target: as for `ttc_llvm.compile`; None = this machine,
-        and a version for all others of its kind. overwrite: replace files of these names that ttc_llvm has not
-        written. Objects call no BLAS and copy no tensor: if the plan does, theirs is the first other one by what is
+        emit, overwrite, prefix, visibility: as for `Solution.write`. target: as for `ttc_llvm.compile`; None = this
+        machine, and a version for all others of its kind.
+        Objects call no BLAS and copy no tensor: if the plan does, theirs is the first other one by what is
         predicted. Raises OptionError for other words and directories that cannot be written, TargetError.
         """
         with locks.LLVM:
-            from ..native import contraction_artifact
-            from . import emission
+            from ..native import artifact
 
         folder = paths.checked("directory", directory)
-        made = emission.spec(self.contraction, self.plan, machines.chosen(target), self.measurement)
-        return contraction_artifact.write(made, folder, emit, arguments.flag("overwrite", overwrite))
+        symbols = interface.symbols(prefix, visibility)
+        made = replace(self.spec_for(machines.chosen(target)), symbols=symbols)
+        return artifact.write(made, folder, emit, arguments.flag("overwrite", overwrite))
+
+    @property
+    def problem(self) -> Contraction:
+        """The contraction, by the name that solutions of transpositions have for theirs."""
+        return self.contraction
+
+    @property
+    def targets(self) -> tuple[Target, ...]:
+        """None: objects are for the machines that are asked for."""
+        return ()
+
+    def spec_for(self, targets: Sequence[Target]) -> ContractionSpec:
+        """The description of its artifacts for these machines."""
+        with locks.LLVM:
+            from . import emission
+
+        return emission.spec(self.contraction, self.plan, targets, self.measurement)
 
     @states_memory
     def explain(self, count: int = 10) -> ContractionExplanation:

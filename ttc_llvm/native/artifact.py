@@ -16,21 +16,26 @@ from ..lowering.bodies import PlanFor, Version, choose
 from ..lowering.plan import CpuPlan
 from ..machine.cpu_features import by_demand, checkable
 from ..machine.target import Target
-from ..problem import names, wording
+from ..problem import interface, names, wording
+from ..problem.contraction import Contraction
+from ..problem.contraction_interface import AnyEntry
 from ..problem.interface import PLAIN, Symbols
 from ..problem.problem import Problem
 from ..runtime import backend
 from . import elf, fortran, header, marks
+from .contraction_artifact import ContractionSpec
+from .header import Block
 from .publish import publish
+from .transposition_words import described
 from .whole_file import filled
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Spec:
-    """The description of an artifact. plan: of the problem's form (`items.placed`); gibs: GiB/s where it was measured;
-    note: free text for the header; others: further CPUs of the same system that the object serves, with their
-    plans, one that every such machine runs among them; plan_for: plans for kinds of alpha and beta whose axes are not
-    the problem's own; symbols: how entries are named and seen."""
+    """The description of a transposition's artifact. plan: of the problem's form (`items.placed`); gibs: GiB/s where it
+    was measured; note: free text for the header; others: further CPUs of the same system that the object serves, with
+    their plans, one that every such machine runs among them; plan_for: plans for kinds of alpha and beta whose axes are
+    not the problem's own; symbols: how entries are named and seen. PlanError where the plan does not fit."""
 
     problem: Problem
     target: Target
@@ -51,9 +56,49 @@ class Spec:
         """The machine that the object as a whole is compiled for: the one that asks for least."""
         return self.target if not self.others else by_demand((self.target, *(t for t, _ in self.others)))[-1]
 
+    @property
+    def passes(self) -> tuple[str, ...]:
+        """LLVM's passes for its code."""
+        return backend.VECTORS
+
+    @property
+    def described(self) -> Block:
+        """Its block of a header."""
+        cpus = ", else ".join(version.target.cpu for version in self.versions)
+        stack = max(version.bodies.stack for version in self.versions)
+        machine = f"{cpus} ({self.target.triple})"
+        return described(self.problem, machine, str(self.plan), self.gibs, stack, self.note, self.symbols)
+
+    @property
+    def functions(self) -> list[str]:
+        """The lines that say which function is what, where code is text."""
+        values = {"STEM": self.stem, "DESCRIBED": wording.problem_line(self.problem)}
+        return filled(Path(__file__).with_name("functions.txt.in"), values).splitlines()
+
+    @property
+    def threaded(self) -> tuple[AnyEntry, ...]:
+        """The entries that OpenMP's threads run."""
+        return interface.threaded(self.problem, self.symbols)
+
+    @cached_property
+    def versions(self) -> tuple[Version, ...]:
+        """The code for every machine of the object, the most demanding one first."""
+        if not self.others:
+            return (Version(self.target, choose(self.problem, self.target, self.plan, self.plan_for)),)
+        plans = {checkable(machine): plan for machine, plan in ((self.target, self.plan), *self.others)}
+        return tuple(Version(m, choose(self.problem, m, plans[m], self.plan_for)) for m in by_demand(tuple(plans)))
+
+    @cached_property
+    def module(self) -> str:
+        """The LLVM IR of the object: all bodies and the C entries, before optimisation."""
+        return marks.marked(module_text(self))
+
+
+AnySpec = Spec | ContractionSpec
+
 
 def write(
-    spec: Spec,
+    spec: AnySpec,
     directory: str | os.PathLike[str],
     emit: Iterable[str] = ("obj", "header"),
     overwrite: bool = False,
@@ -65,8 +110,8 @@ def write(
     where the plan does not fit.
     """
     wanted, folder = checked_kinds(emit), Path(directory)
-    marks.check(folder, file_names(spec.problem, wanted, spec.symbols), overwrite)
-    return publish(folder, _contents(spec, _versions(spec), wanted), overwrite)
+    marks.check(folder, [spec.stem + ending(kind) for kind in wanted], overwrite)
+    return publish(folder, _contents(spec, wanted), overwrite)
 
 
 def kinds() -> tuple[str, ...]:
@@ -75,7 +120,7 @@ def kinds() -> tuple[str, ...]:
     return tuple(_KINDS)
 
 
-def file_names(problem: Problem, emit: Iterable[str], symbols: Symbols = PLAIN) -> tuple[str, ...]:
+def file_names(problem: Problem | Contraction, emit: Iterable[str], symbols: Symbols = PLAIN) -> tuple[str, ...]:
     """The names of the files of these kinds."""
     return tuple(symbols.stem(problem) + ending(kind) for kind in checked_kinds(emit))
 
@@ -89,23 +134,21 @@ def ending(kind: str) -> str:
 class Parts:
     """A problem's part of a library. described: its block of the header; files: (name, content)."""
 
-    described: header.Described
+    described: Block
     files: tuple[tuple[str, bytes], ...]
 
 
-def parts(spec: Spec, emit: Iterable[str]) -> Parts:
+def parts(spec: AnySpec, emit: Iterable[str]) -> Parts:
     """The problem's part of a library: files of these kinds, of which header is none. Errors as for `write`."""
-    versions = _versions(spec)
-    return Parts(described(spec, versions), tuple(_contents(spec, versions, checked_kinds(emit))))
+    return Parts(spec.described, tuple(_contents(spec, checked_kinds(emit))))
 
 
-def module_text(spec: Spec, versions: tuple[Version, ...] | None = None) -> str:
-    """The LLVM IR of the object: all bodies and the C entries, before optimisation. versions: where they are known.
-    Errors as for `write`."""
+def module_text(spec: Spec) -> str:
+    """The LLVM IR of a transposition's object, without our mark. Errors as for `write`."""
     with locks.LLVM:
         from ..ir_builders import entries
 
-    return str(entries.build(spec.problem, versions or _versions(spec), spec.symbols))
+    return str(entries.build(spec.problem, spec.versions, spec.symbols))
 
 
 def plan_object(library: str, specs: Sequence[Spec]) -> bytes:
@@ -125,50 +168,33 @@ def plan_object(library: str, specs: Sequence[Spec]) -> bytes:
 # --- contents -------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class _Made:
-    """What the files of one solution are made from; the module only where one of them needs it."""
-
-    spec: Spec
-    versions: tuple[Version, ...]
-
-    @cached_property
-    def module(self) -> str:
-        """The object's module."""
-        return marks.marked(module_text(self.spec, self.versions))
-
-
-def _commented(text: str, sign: str, made: _Made) -> bytes:
+def _commented(text: str, sign: str, spec: AnySpec) -> bytes:
     """Code as text, behind a comment that says which function is what."""
-    values = {"STEM": made.spec.stem, "DESCRIBED": wording.problem_line(made.spec.problem)}
-    lines = filled(Path(__file__).with_name("functions.txt.in"), values).splitlines()
-    return "".join([*(f"{sign} {line}".rstrip() + "\n" for line in lines), text]).encode()
+    return "".join([*(f"{sign} {line}".rstrip() + "\n" for line in spec.functions), text]).encode()
 
 
-def _omp_object(made: _Made) -> bytes:
+def _omp_object(spec: AnySpec) -> bytes:
     with locks.LLVM:
         from ..ir_builders import omp
 
-    base = made.spec.base
-    module = omp.build(made.spec.problem, base, made.spec.symbols)
-    code = backend.compile_object(marks.marked(str(module)), base)
-    return elf.with_openmp(code, elf.GLOBAL) if base.is_elf else code
+    module = omp.build(f"{spec.stem}_omp", spec.threaded, spec.base)
+    code = backend.compile_object(marks.marked(str(module)), spec.base)
+    return elf.with_openmp(code, elf.GLOBAL) if spec.base.is_elf else code
 
 
-def _declared(text: Callable[[str, str, Sequence[header.Described], str], str], made: _Made) -> bytes:
+def _declared(text: Callable[[str, str, Sequence[Block], str], str], spec: AnySpec) -> bytes:
     """The declarations of an object's entries, as `header.text` or `fortran.text` makes them."""
-    stem = made.spec.stem
-    return text(stem, f"{stem}.o", [described(made.spec, made.versions)], version()).encode()
+    return text(spec.stem, f"{spec.stem}.o", [spec.described], version()).encode()
 
 
-_KINDS: dict[str, tuple[str, Callable[[_Made], bytes]]] = {
-    "obj": (".o", lambda made: backend.compile_object(made.module, made.spec.base)),
+_KINDS: dict[str, tuple[str, Callable[[AnySpec], bytes]]] = {
+    "obj": (".o", lambda spec: backend.compile_object(spec.module, spec.base, spec.passes)),
     "header": (".h", partial(_declared, header.text)),
     "fortran": (".f90", partial(_declared, fortran.text)),
     "omp": ("_omp.o", _omp_object),
-    "asm": (".s", lambda made: _commented(backend.assembly(made.module, made.spec.base), "#", made)),
-    "llvm": (".ll", lambda made: _commented(made.module, ";", made)),
-    "bitcode": (".bc", lambda made: backend.bitcode(made.module, made.spec.base)),
+    "asm": (".s", lambda spec: _commented(backend.assembly(spec.module, spec.base, spec.passes), "#", spec)),
+    "llvm": (".ll", lambda spec: _commented(spec.module, ";", spec)),
+    "bitcode": (".bc", lambda spec: backend.bitcode(spec.module, spec.base)),
 }
 
 
@@ -181,28 +207,9 @@ def checked_kinds(emit: str | Iterable[str], known: Iterable[str] = _KINDS) -> t
     return wanted
 
 
-def _contents(
-    spec: Spec, versions: tuple[Version, ...], wanted: tuple[str, ...]
-) -> list[tuple[str, bytes]]:
+def _contents(spec: AnySpec, wanted: tuple[str, ...]) -> list[tuple[str, bytes]]:
     """(file name, bytes) of every wanted kind."""
-    made = _Made(spec, versions)
-    return [(spec.stem + end, make(made)) for end, make in (_KINDS[kind] for kind in wanted)]
-
-
-def _versions(spec: Spec) -> tuple[Version, ...]:
-    """The code for every machine of the object, the most demanding one first."""
-    if not spec.others:
-        return (Version(spec.target, choose(spec.problem, spec.target, spec.plan, spec.plan_for)),)
-    plans = {checkable(machine): plan for machine, plan in ((spec.target, spec.plan), *spec.others)}
-    return tuple(Version(m, choose(spec.problem, m, plans[m], spec.plan_for)) for m in by_demand(tuple(plans)))
-
-
-def described(spec: Spec, versions: tuple[Version, ...]) -> header.Described:
-    """A header's description of this object."""
-    cpus = ", else ".join(version.target.cpu for version in versions)
-    stack = max(version.bodies.stack for version in versions)
-    machine = f"{cpus} ({spec.target.triple})"
-    return header.Described(spec.problem, machine, str(spec.plan), spec.gibs, stack, spec.note, spec.symbols)
+    return [(spec.stem + end, make(spec)) for end, make in (_KINDS[kind] for kind in wanted)]
 
 
 def version() -> str:

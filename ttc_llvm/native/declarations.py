@@ -7,15 +7,14 @@ C99 and C++98. Complex elements and scalars are C99's `_Complex` in C, and `void
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from ..lazy_dataclasses import replace
-from ..problem import interface, type_names
+from ..problem import type_names
+from ..problem.contraction_interface import AnyEntry
 from ..problem.dtypes import DType, Kind
 from ..problem.formats import Integer
-from ..problem.interface import BYTES_PER_THREAD, MAX_INT, Entry, Parameter, Role, Sizes, Symbols
-from ..problem.layouts import column_major
-from ..problem.problem import Problem
+from ..problem.interface import MAX_INT, Entry, Parameter, Role, Sizes
 
 _C_TYPES = {"s": "float", "d": "double", "c": "void", "z": "void"}
 COMPLEX = {"c": "ttc_complex_float", "z": "ttc_complex_double"}
@@ -51,98 +50,93 @@ def c_type(t: DType) -> str:
     return f"{sign}int{8 * t.itemsize}_t"
 
 
-def element_type(problem: Problem, t: DType) -> str:
-    """The same of A's or B's elements: unsigned where the problem's data type was written so."""
+def element_type(dtype: str, t: DType) -> str:
+    """The same of a tensor's elements: unsigned where the problem's data type was written so."""
     plain = c_type(t)
-    return f"u{plain}" if type_names.read(problem.dtype).unsigned else plain
+    return f"u{plain}" if type_names.read(dtype).unsigned else plain
 
 
-def includes(problems: Sequence[Problem], plans: bool) -> str:
-    """The #include lines that the declarations of these problems need, and those of plans."""
-    threaded = plans or any(entry.may_thread for p in problems for entry in interface.threaded(p))
-    has_complex = any(map(is_complex, problems))
+def includes(every: Iterable[AnyEntry], plans: bool) -> str:
+    """The #include lines that the declarations of these threaded entries need, and those of plans."""
+    found = list(every)
+    threaded = plans or any(entry.may_thread for entry in found)
+    has_complex = any(map(is_complex, found))
     cpp = "#ifdef __cplusplus\n#include <complex>\n#endif\n" if has_complex else ""
     return "#include <stdint.h>\n" + cpp + (OPENMP_HEADER if threaded else "")
 
 
-def is_complex(problem: Problem) -> bool:
-    """True where alpha and beta are complex, as A and B are."""
-    return problem.compute.kind is Kind.COMPLEX
+def is_complex(entry: AnyEntry) -> bool:
+    """True where alpha and beta are complex, as tensors are."""
+    return entry.types[-1].kind is Kind.COMPLEX
 
 
-def prototype(entry: Entry) -> str:
+def prototype(entry: AnyEntry) -> str:
     """The entry's declaration."""
     return f"{signature(entry)};\n"
 
 
-def signature(entry: Entry) -> str:
+def signature(entry: AnyEntry) -> str:
     """The entry's result, name and parameters, in terms of the header."""
-    taken = ", ".join(_kind(entry.problem, p) + p.name for p in entry.parameters)
-    return f"void {entry.name}({taken})"
+    taken = ", ".join(_kind(entry, p) + p.name for p in entry.parameters)
+    return f"void {entry.name}({taken or 'void'})"
 
 
-def cpp_signature(entry: Entry) -> str:
+def cpp_signature(entry: AnyEntry) -> str:
     """The same in C++ alone."""
     return re.sub("TTC_RESTRICT ", "", re.sub("|".join(COMPLEX.values()), "void", signature(entry)))
 
 
-def arguments(entry: Entry) -> str:
+def arguments(entry: AnyEntry) -> str:
     """The entry's parameters as they are passed on."""
     return ", ".join(p.name for p in entry.parameters)
 
 
-def _kind(problem: Problem, parameter: Parameter) -> str:
+def _kind(entry: AnyEntry, parameter: Parameter) -> str:
     """The type of a parameter, with its star or a blank behind."""
-    a, b = (COMPLEX.get(t.stored, element_type(problem, t)) for t in (problem.a, problem.b))
-    scalar = COMPLEX.get(problem.compute.name, c_type(problem.compute))
+    *tensors, compute = entry.types
+    read, written = (COMPLEX.get(t.stored, element_type(entry.dtype, t)) for t in tensors)
+    scalar = COMPLEX.get(compute.name, c_type(compute))
     return {
-        Role.A: f"const {a} *TTC_RESTRICT ",
-        Role.B: f"{b} *TTC_RESTRICT ",
-        Role.BOTH: f"{b} *",
-        Role.SCALAR: f"const {scalar} *" if is_complex(problem) else f"{scalar} ",
+        Role.READ: f"const {read} *TTC_RESTRICT ",
+        Role.WRITTEN: f"{written} *TTC_RESTRICT ",
+        Role.BOTH: f"{written} *",
+        Role.SCALAR: f"const {scalar} *" if is_complex(entry) else f"{scalar} ",
         Role.SIZES: "const int *",
         Role.WIDE: "const int64_t *",
         Role.NUMBER: "int ",
+        Role.MEMORY: "void *",
+        Role.BYTES: "int64_t ",
     }[parameter.role]
 
 
 # --- facts ----------------------------------------------------------------------------------------------
 
 
-def macros(problem: Problem, stem: str, stack: int, version: str) -> str:
-    """Definitions of what programs can ask of the problem's entries when they are compiled."""
-    sides = {"A": problem.outer_a} | ({} if problem.inplace else {"B": problem.outer_b})
-    lists = {"PERM": problem.perm, "SIZE": problem.size}
-    lists |= {f"STRIDES_{side}": column_major(outer) for side, outer in sides.items()}
-    facts: dict[str, object] = {"RANK": len(problem.perm)}
-    if problem.perm:
-        facts |= {name: f"{{{', '.join(map(str, values))}}}" for name, values in lists.items()}
-    facts |= {f"ELEMENTS_{side}": problem.storage(side.lower()) for side in sides}
-    facts |= {
-        "PARTS": Entry(problem).most_threads, "STACK": stack, "GENERATOR": f'"ttc_llvm {version}"',
-    }  # fmt: skip
-    return "".join(f"#define {stem}_{name} {value}\n" for name, value in facts.items())
+def macros(stem: str, facts: Mapping[str, object], version: str) -> str:
+    """Definitions of what programs can ask of a problem's entries when they are compiled, none of empty lists."""
+    texts = {name: f"{{{', '.join(map(str, x))}}}" if isinstance(x, tuple) else str(x) for name, x in facts.items()}
+    texts["GENERATOR"] = f'"ttc_llvm {version}"'
+    return "".join(f"#define {stem}_{name} {text}\n" for name, text in texts.items() if text != "{}")
 
 
 # --- threads --------------------------------------------------------------------------------------------
 
 
-def with_threads(entry: Entry) -> str:
+def with_threads(entry: AnyEntry) -> str:
     """A threaded entry: inline, running the parts on as many threads as pay, or as the second object has it."""
     return f"#ifdef {STRONG}\n{prototype(entry)}#else\n{_inline(entry)}#endif\n"
 
 
-def _inline(entry: Entry) -> str:
-    whole, part = (replace(entry, part=parted, threaded=False) for parted in (False, True))
+def _inline(entry: AnyEntry) -> str:
     given = arguments(entry)
-    serial = [f"    {whole.name}({given});"]
+    serial = [f"    {entry.serial.name}({given});"]
     threaded = [
         "#ifdef _OPENMP",
         "    int part, parts = omp_get_max_threads();",
         *_bounded(entry),
         "#pragma omp parallel for num_threads(parts) schedule(static, 1)",
         "    for (part = 0; part < parts; ++part)",
-        f"        {part.name}({given}, part, parts);",
+        f"        {entry.parted.name}({given}, part, parts{', 0' * entry.zeros});",
         "#else",
         *serial,
         "#endif",
@@ -151,14 +145,15 @@ def _inline(entry: Entry) -> str:
     return "\n".join([f"static inline {signature(entry)}", "{", *body, "}\n"])
 
 
-def _bounded(entry: Entry) -> list[str]:
+def _bounded(entry: AnyEntry) -> list[str]:
     """No more threads than pay: a number that is known, or follows from the extents."""
-    known = f"    if (parts > {entry.most_threads}) parts = {entry.most_threads};"
+    work = entry.work
+    known = f"    if (parts > {work.most_threads}) parts = {work.most_threads};"
     if entry.sizes is Sizes.OWN:
         return [known]
-    moved = " * ".join(f"(double)size[{k}]" for k in range(len(entry.problem.size)))
+    elements = " * ".join(f"(double)size[{k}]" for k in range(len(entry.extents)))
     bounded = [
-        f"    double pay = {moved} * {entry.bytes_per_element}.0 / {BYTES_PER_THREAD};",
+        f"    double pay = {elements} * {work.per_element}.0 / {work.per_thread};",
         "    if (parts > pay) parts = pay < 1 ? 1 : (int)pay;",
     ]
     if entry.sizes is Sizes.ANY:
@@ -169,26 +164,23 @@ def _bounded(entry: Entry) -> list[str]:
 # --- C++ ------------------------------------------------------------------------------------------------
 
 
-def cpp(problem: Problem, symbols: Symbols) -> str:
-    """Declarations for C++ alone: overloads for std::complex, and the paper's spelling, extents as template arguments,
-    which stands for the specialised kernel at its own extents and else for that of any."""
-    every = (*interface.entries(problem, symbols), *interface.threaded(problem, symbols))
-    overloads = [_overload(entry) for entry in every] if is_complex(problem) else []
-    templates = [_template(entry) for entry in every if entry.sizes is Sizes.OWN] if problem.size else []
-    found = [*overloads, *templates]
+def cpp(every: Sequence[AnyEntry]) -> str:
+    """Declarations for C++ alone: overloads for std::complex, and of transpositions the paper's spelling, extents as
+    template arguments, which stands for the specialised kernel at its own extents and else for that of any."""
+    found = [_overload(entry) for entry in every if is_complex(entry) and entry.parameters]
+    found += [_template(x) for x in every if isinstance(x, Entry) and x.extents and x.sizes is Sizes.OWN]
     return "\n".join(['#ifdef __cplusplus\nextern "C++" {', *found, "}\n#endif\n"]) if found else ""
 
 
-def _overload(entry: Entry) -> str:
-    problem = entry.problem
-    a, b, compute = (CPP_TYPES.get(t.stored, c_type(t)) for t in (problem.a, problem.b, problem.compute))
+def _overload(entry: AnyEntry) -> str:
+    a, b, compute = (CPP_TYPES.get(t.stored, c_type(t)) for t in entry.types)
     kinds = {
-        Role.A: f"const {a} *TTC_RESTRICT ", Role.B: f"{b} *TTC_RESTRICT ", Role.BOTH: f"{b} *",
+        Role.READ: f"const {a} *TTC_RESTRICT ", Role.WRITTEN: f"{b} *TTC_RESTRICT ", Role.BOTH: f"{b} *",
         Role.SCALAR: f"{compute} ",
     }  # fmt: skip
     written = "static_cast<void *>({})"
-    passed = {Role.A: "static_cast<const void *>({})", Role.B: written, Role.BOTH: written, Role.SCALAR: "&{}"}
-    taken = ", ".join((kinds[p.role] if p.role in kinds else _kind(problem, p)) + p.name for p in entry.parameters)
+    passed = {Role.READ: "static_cast<const void *>({})", Role.WRITTEN: written, Role.BOTH: written, Role.SCALAR: "&{}"}
+    taken = ", ".join((kinds[p.role] if p.role in kinds else _kind(entry, p)) + p.name for p in entry.parameters)
     given = ", ".join(passed.get(p.role, "{}").format(p.name) for p in entry.parameters)
     return f"static inline void {entry.name}({taken})\n{{\n    {entry.name}({given});\n}}"
 

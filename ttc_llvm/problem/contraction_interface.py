@@ -3,73 +3,105 @@
 from __future__ import annotations
 
 import itertools
-from enum import Enum
 
 from ..lazy_dataclasses import dataclass, replace
-from . import names
-from .contraction import Contraction
+from . import interface
+from .contraction import OPERANDS, Contraction
+from .dtypes import DType
+from .interface import MAX_THREADS, PLAIN, Parameter, Role, Sizes, Symbols, Work, of
 
 MULTIPLICATIONS_PER_THREAD = 1 << 18  # with less, starting a thread takes longer than the work that it takes over
-MAX_THREADS = 1024
-
-
-class Role(Enum):
-    """Roles of an entry's parameters."""
-
-    READ = "a tensor that is read"
-    WRITTEN = "the tensor that is written"
-    SCALAR = "alpha or beta"
-    WORDS = "an int64_t per index or axis"
-    NUMBER = "an int"
-    MEMORY = "memory of the caller's"
-    BYTES = "its size"
+STRIDES = tuple(f"strides_{name}" for name in OPERANDS)
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One entry. sizes: it takes extents; part: it runs one of several parts; threaded: it runs all parts on OpenMP's
-    threads. Never both `part` and `threaded`."""
+    """One entry. any: it takes extents; part: it runs one of several parts; threaded: it runs all parts on OpenMP's
+    threads; release: it gives back kept memory, and takes nothing. At most one of the last three. tasks: into which
+    the work at the contraction's own size can be cut; symbols: how it is named."""
 
-    stated: Contraction
-    sizes: bool = False
+    problem: Contraction
+    any: bool = False
     part: bool = False
     threaded: bool = False
+    release: bool = False
+    tasks: int = MAX_THREADS
+    symbols: Symbols = PLAIN
 
     @property
     def name(self) -> str:
         """The entry's symbol."""
-        ends = ((self.sizes, "_any"), (self.part, "_part"), (self.threaded, "_omp"))
-        return names.contraction_stem(self.stated) + "".join(end for there, end in ends if there)
+        ends = (self.any, "_any"), (self.part, "_part"), (self.threaded, "_omp"), (self.release, "_release")
+        return self.symbols.stem(self.problem) + "".join(end for there, end in ends if there)
 
     @property
-    def parameters(self) -> tuple[tuple[str, Role], ...]:
+    def parameters(self) -> tuple[Parameter, ...]:
         """Its parameters, in order."""
+        if self.release:
+            return ()
         return (
-            ("A", Role.READ), ("B", Role.READ), ("C", Role.WRITTEN), ("alpha", Role.SCALAR), ("beta", Role.SCALAR),
-            *((("size", Role.WORDS),) if self.sizes else ()),
-            ("strides_a", Role.WORDS), ("strides_b", Role.WORDS), ("strides_c", Role.WORDS),
+            *of(Role.READ, ("A", "B")), Parameter("C", Role.WRITTEN), *of(Role.SCALAR, ("alpha", "beta")),
+            *of(Role.WIDE, ("size", *STRIDES) if self.any else STRIDES),
             *(_OF_PARTS if self.part else ()),
         )  # fmt: skip
 
+    @property
+    def sizes(self) -> Sizes:
+        """The shapes that it takes."""
+        return Sizes.WIDE if self.any else Sizes.OWN
 
-_OF_PARTS = (("part", Role.NUMBER), ("parts", Role.NUMBER), ("scratch", Role.MEMORY), ("scratch_bytes", Role.BYTES))
+    @property
+    def extents(self) -> tuple[int, ...]:
+        """The contraction's own."""
+        return tuple(extent for _, extent in self.problem.size)
+
+    @property
+    def dtype(self) -> str:
+        """The contraction's data type."""
+        return str(self.problem.dtype)
+
+    @property
+    def types(self) -> tuple[DType, DType, DType]:
+        """Of A and B, of C, and of alpha and beta."""
+        return (self.problem.element,) * 3
+
+    @property
+    def work(self) -> Work:
+        """Multiplications."""
+        return Work(1, MULTIPLICATIONS_PER_THREAD, self.problem.multiplications, self.tasks)
+
+    @property
+    def may_thread(self) -> bool:
+        """True where several threads can pay."""
+        return self.work.most_threads > 1 or (self.any and bool(self.problem.size))
+
+    @property
+    def serial(self) -> Entry:
+        """The same on one thread."""
+        return replace(self, threaded=False)
+
+    @property
+    def parted(self) -> Entry:
+        """A part of it."""
+        return replace(self, threaded=False, part=True)
+
+    @property
+    def zeros(self) -> int:
+        """Parameters behind part and parts: memory, of which 0 is none."""
+        return len(_MEMORY)
 
 
-def entries(stated: Contraction) -> tuple[Entry, ...]:
-    """The entries of a contraction's object that compute."""
-    return tuple(Entry(stated, sizes, part) for sizes, part in itertools.product((False, True), repeat=2))
+AnyEntry = interface.Entry | Entry
+_MEMORY = Parameter("scratch", Role.MEMORY), Parameter("scratch_bytes", Role.BYTES)
+_OF_PARTS = (*of(Role.NUMBER, ("part", "parts")), *_MEMORY)
 
 
-def threaded(stated: Contraction) -> tuple[Entry, ...]:
-    """The entries that OpenMP's threads run, inline in the header."""
-    return tuple(replace(entry, threaded=True) for entry in entries(stated) if not entry.part)
+def entries(stated: Contraction, symbols: Symbols = PLAIN) -> tuple[Entry, ...]:
+    """The entries of a contraction's object; the last one gives back kept memory."""
+    found = (Entry(stated, any, part, symbols=symbols) for any, part in itertools.product((False, True), repeat=2))
+    return (*found, Entry(stated, release=True, symbols=symbols))
 
 
-def release(stated: Contraction) -> str:
-    """The name of the function that gives back kept memory."""
-    return f"{names.contraction_stem(stated)}_release"
-
-
-def most_threads(stated: Contraction, tasks: int) -> int:
-    """The number of threads that pay at the contraction's own size, at least 1. tasks: into which it is cut."""
-    return max(1, min(MAX_THREADS, tasks, stated.multiplications // MULTIPLICATIONS_PER_THREAD))
+def threaded(stated: Contraction, symbols: Symbols = PLAIN, tasks: int = MAX_THREADS) -> tuple[Entry, ...]:
+    """The entries that OpenMP's threads run: inline in the header, strong in the second object."""
+    return tuple(Entry(stated, any, threaded=True, tasks=tasks, symbols=symbols) for any in (False, True))

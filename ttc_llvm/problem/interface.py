@@ -1,4 +1,4 @@
-"""The entries of a problem's object: their kinds, names and parameters.
+"""The entries of a problem's object: their kinds, names and parameters. Those of contractions: `contraction_interface`.
 
 C header, Fortran module and LLVM IR all follow this one list.
 """
@@ -14,7 +14,8 @@ from ..arguments import one_of, shown
 from ..errors import OptionError
 from ..lazy_dataclasses import dataclass, replace
 from . import names
-from .dtypes import Kind
+from .contraction import Contraction
+from .dtypes import DType, Kind
 from .problem import Problem
 
 BYTES_PER_THREAD = 64 << 10  # moved: with less, starting a thread takes longer than the work that it takes over
@@ -45,7 +46,7 @@ class Symbols:
         if len(self.prefix) > LONGEST_PREFIX:
             raise OptionError(f"prefix {shown(self.prefix)} has more than {LONGEST_PREFIX} characters")
 
-    def stem(self, problem: Problem) -> str:
+    def stem(self, problem: Problem | Contraction) -> str:
         """The name of a problem's files and of its plain C entry."""
         return self.prefix + names.stem(problem)
 
@@ -70,13 +71,15 @@ IN_PLACE = {"B": "A", "ldb": "lda", "strides_a": "strides", "strides_b": "stride
 class Role(Enum):
     """Roles of an entry's parameters."""
 
-    A = "the tensor that is read"
-    B = "the tensor that is written"
+    READ = "a tensor that is read"
+    WRITTEN = "the tensor that is written"
     BOTH = "the tensor that is permuted in place"
     SCALAR = "alpha or beta, of the type of the arithmetic"
     SIZES = "an int per index"
-    WIDE = "an int64_t per index"
+    WIDE = "an int64_t per index or axis"
     NUMBER = "an int"
+    MEMORY = "memory of the caller's"
+    BYTES = "its size"
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,9 +91,27 @@ class Parameter:
 
 
 @dataclass(frozen=True, slots=True)
+class Work:
+    """What running an entry comes to, by which threads pay. per_element: of its index space; per_thread: with less,
+    starting a thread takes longer than what it takes over; elements: at the problem's own size; parts: into which that
+    can be cut."""
+
+    per_element: int
+    per_thread: int
+    elements: int
+    parts: int = MAX_THREADS
+
+    @property
+    def most_threads(self) -> int:
+        """The number of threads that pay at the problem's own size, at least 1."""
+        return max(1, min(MAX_THREADS, self.parts, self.elements * self.per_element // self.per_thread))
+
+
+@dataclass(frozen=True, slots=True)
 class Entry:
-    """One entry. beta: it takes beta; part: it runs one of several parts; sizes: the shapes that it takes;
-    threaded: it runs all parts on OpenMP's threads. Never both `part` and `threaded`. symbols: how it is named."""
+    """One entry of a transposition. beta: it takes beta; part: it runs one of several parts; sizes: the shapes that it
+    takes; threaded: it runs all parts on OpenMP's threads. Never both `part` and `threaded`. symbols: how it is named.
+    """
 
     problem: Problem
     beta: bool = False
@@ -111,31 +132,57 @@ class Entry:
         scalars = () if self.problem.compute.kind is Kind.OPAQUE else ("alpha", "beta") if self.beta else ("alpha",)
         role = Role.WIDE if self.sizes is Sizes.WIDE else Role.SIZES
         inplace, sizes = self.problem.inplace, _PARAMETERS[self.sizes]
-        tensors = (Parameter("A", Role.BOTH),) if inplace else (Parameter("A", Role.A), Parameter("B", Role.B))
+        tensors = (Parameter("A", Role.BOTH),) if inplace else (*of(Role.READ, "A"), *of(Role.WRITTEN, "B"))
         return (
             *tensors,
-            *_of(Role.SCALAR, scalars),
-            *_of(role, dict.fromkeys(IN_PLACE.get(x, x) for x in sizes) if inplace else sizes),
-            *_of(Role.NUMBER, ("part", "parts") if self.part else ()),
+            *of(Role.SCALAR, scalars),
+            *of(role, dict.fromkeys(IN_PLACE.get(x, x) for x in sizes) if inplace else sizes),
+            *of(Role.NUMBER, ("part", "parts") if self.part else ()),
         )
 
     @property
-    def bytes_per_element(self) -> int:
-        """Bytes moved per element: of A and of B, of B twice where it is read beside A."""
-        return self.problem.bytes_per_element(self.beta)
+    def extents(self) -> tuple[int, ...]:
+        """The problem's own."""
+        return self.problem.size
 
     @property
-    def most_threads(self) -> int:
-        """The number of threads that pay at the problem's own size, at least 1."""
-        return max(1, min(MAX_THREADS, self.problem.elements * self.bytes_per_element // BYTES_PER_THREAD))
+    def dtype(self) -> str:
+        """The problem's data type, as it was written."""
+        return self.problem.dtype
+
+    @property
+    def types(self) -> tuple[DType, DType, DType]:
+        """Of A, of B, and of alpha and beta."""
+        return self.problem.a, self.problem.b, self.problem.compute
+
+    @property
+    def work(self) -> Work:
+        """Bytes: of A and of B, of B twice where it is read beside A."""
+        return Work(self.problem.bytes_per_element(self.beta), BYTES_PER_THREAD, self.problem.elements)
 
     @property
     def may_thread(self) -> bool:
         """True where several threads can pay."""
-        return self.most_threads > 1 or (self.sizes is not Sizes.OWN and bool(self.problem.size))
+        return self.work.most_threads > 1 or (self.sizes is not Sizes.OWN and bool(self.problem.size))
+
+    @property
+    def serial(self) -> Entry:
+        """The same on one thread."""
+        return replace(self, threaded=False)
+
+    @property
+    def parted(self) -> Entry:
+        """A part of it."""
+        return replace(self, threaded=False, part=True)
+
+    @property
+    def zeros(self) -> int:
+        """Parameters behind part and parts."""
+        return 0
 
 
-def _of(role: Role, labels: Iterable[str]) -> tuple[Parameter, ...]:
+def of(role: Role, labels: Iterable[str]) -> tuple[Parameter, ...]:
+    """Parameters of a role."""
     return tuple(Parameter(label, role) for label in labels)
 
 

@@ -17,24 +17,27 @@ LONGEST_FORTRAN = 63  # characters of a name, in Fortran 2003 and later
 LONGEST = 200  # characters: with `_any_beta_part`, a suffix and a temporary's name still within a file name's 255
 
 
-def stem(problem: Problem) -> str:
+def stem(problem: Problem | Contraction) -> str:
     """The name of a problem's files and of its plain C entry: a C identifier of at most `LONGEST` characters.
 
     Two problems share a name only if they differ in nothing but the values of alpha and beta. A longer name
     is cut and ends in a digest of the whole, so that it stays distinct.
     """
-    parts = [
+    return _bounded("".join(_parts(problem) if isinstance(problem, Problem) else _contraction_parts(problem)))
+
+
+def _parts(problem: Problem) -> list[str]:
+    return [
         f"{_types(problem)}Transpose{_perm(problem.perm)}_{_sizes(problem.size)}",
         _outer("lda", problem.lda, problem.size),
         "" if problem.inplace else _outer("ldb", problem.ldb, problem.size_b),
         "_conj" if problem.conjugate else "",
         "_inplace" if problem.inplace else "",
     ]
-    return _bounded("".join(parts))
 
 
-def contraction_stem(stated: Contraction) -> str:
-    """The same of a contraction: `dContract_ijk_kl_ijl_40x50x30x64`, the extents in the order of the spec's indices.
+def _contraction_parts(stated: Contraction) -> list[str]:
+    """As in `dContract_ijk_kl_ijl_40x50x30x64`: the extents in the order of the spec's indices.
 
     Languages that do not tell capitals from small letters need the digest that a spec of both has.
     """
@@ -42,13 +45,12 @@ def contraction_stem(stated: Contraction) -> str:
     given = zip("abc", (stated.strides_a, stated.strides_b, stated.strides_c), strict=True)
     flags = zip("ab", (stated.conjugate_a, stated.conjugate_b), strict=True)
     spec = "_".join(x or "0" for x in indices)
-    parts = [
+    return [
         f"{stated.element.name}Contract_{spec}_{_sizes(tuple(extent for _, extent in stated.size))}",
         *(f"_s{name}{_sizes(strides).replace('-', 'm')}" for name, strides in given if strides is not None),
         *(f"_conj{name}" for name, is_set in flags if is_set),
         "" if spec in (spec.lower(), spec.upper()) else f"_h{_digest(spec)}",
     ]
-    return _bounded("".join(parts))
 
 
 def fortran(name: str) -> str:

@@ -18,8 +18,10 @@ IN_PLACE = "2 x bytes of A"  # read and written, also with beta
 ASKED = "asked"  # of a stored solution: the problem in the words of who asked
 
 
-def bandwidth_rule(canonical: Canonical) -> str:
+def bandwidth_rule(canonical: Canonical | Contraction) -> str:
     """The numerator of the problem's bandwidth, in words."""
+    if isinstance(canonical, Contraction):
+        return "bytes of A + bytes of B + " + ("bytes of C" if canonical.beta == 0 else "2 x bytes of C")
     if canonical.in_place:
         return IN_PLACE
     read_a = [] if canonical.kinds.alpha is Alpha.ZERO else ["bytes of A"]

@@ -73,12 +73,12 @@ SCALARS = ("sroa", "instruction_combine", "simplify_cfg")
 
 
 @uninterrupted()
-def compile_object(ir_text: str, wanted: Target | GpuTarget) -> bytes:
+def compile_object(ir_text: str, wanted: Target | GpuTarget, passes: Sequence[str] = VECTORS) -> bytes:
     """Relocatable object code of a module, position independent, for linking and for `load`.
 
     Raises CompileError where LLVM rejects the module, TargetError for a CPU name that is not in our tables.
     """
-    with _optimised(ir_text, wanted) as (machine, module):
+    with _optimised(ir_text, wanted, passes) as (machine, module):
         return machine.emit_object(module)
 
 
