@@ -515,7 +515,7 @@ def test_both_manifests_of_the_page_are_the_same() -> None:
             path = Path(folder) / name
             path.write_text(text)
             found.append([reading.command(entry.given) for entry in manifest.read(str(path))])
-    assert found[0] == found[1] and len(found[0]) == 4
+    assert found[0] == found[1] and len(found[0]) == 5
 
 
 # --- find_package -----------------------------------------------------------------------------------------

@@ -95,7 +95,7 @@ def test_every_combination_of_kinds_writes_what_it_says(solutions: tuple[Solutio
 
 def test_objects_are_those_of_single_problems(solutions: tuple[Solution, ...], tmp_path: Path) -> None:
     Library("ours", solutions).write(tmp_path, "static")
-    members = [archive.Member(f"{names.stem(s.problem)}.o", artifact.parts(s.spec, ("obj",)).files[0][1])
+    members = [archive.Member(f"{names.stem(s.problem)}.o", artifact.parts(s.spec_for(s.targets), ("obj",)).files[0][1])
                for s in solutions]  # fmt: skip
     assert (tmp_path / "lib/libours.a").read_bytes() == archive.write(members)
 

@@ -200,7 +200,7 @@ class Solution(ByScalars[Executable, Ready]):
             from ..native import artifact
 
         folder = paths.checked("directory", directory)
-        spec = replace(self.spec, symbols=interface.symbols(prefix, visibility))
+        spec = replace(self.spec_for(self.targets), symbols=interface.symbols(prefix, visibility))
         return artifact.write(spec, folder, emit, arguments.flag("overwrite", overwrite))
 
     @property
@@ -210,11 +210,6 @@ class Solution(ByScalars[Executable, Ready]):
 
     def spec_for(self, targets: Sequence[Target]) -> Spec:
         """The description of its artifacts; targets: its own."""
-        return self.spec
-
-    @property
-    def spec(self) -> Spec:
-        """The description of its artifacts."""
         with locks.LLVM:
             from ..native.artifact import Spec
 

@@ -1,4 +1,4 @@
-"""What headers and modules tell of emitted contractions."""
+"""The words of headers and modules on emitted contractions."""
 
 from __future__ import annotations
 

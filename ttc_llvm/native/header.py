@@ -19,7 +19,7 @@ ABI = Path(__file__).with_name("abi.h.in")  # macros and types that all headers 
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """What a header or a module tells of a problem. stem: the plain entry; about, in_fortran: what holds for all
+    """The part of a header or a module on one problem. stem: the plain entry; about, in_fortran: what holds for all
     entries of its kind; paragraphs: lines that start with a space are not filled; facts: by label, of which empty ones
     are left out; macros: values by name; entries: all in the object; threaded: those that OpenMP's threads run."""
 

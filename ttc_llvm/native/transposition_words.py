@@ -1,4 +1,4 @@
-"""What headers and modules tell of transpositions."""
+"""The words of headers and modules on transpositions."""
 
 from __future__ import annotations
 

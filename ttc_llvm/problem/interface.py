@@ -92,7 +92,7 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """What running an entry comes to, by which threads pay. per_element: of its index space; per_thread: with less,
+    """The work of a call, by which threads pay. per_element: of its index space; per_thread: with less,
     starting a thread takes longer than what it takes over; elements: at the problem's own size; parts: into which that
     can be cut."""
 
