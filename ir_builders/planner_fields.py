@@ -13,9 +13,9 @@ FAMILIES = 32  # address of the addresses of families' records, 0 where there is
 COPY = 40  # address of memcpy, 0 where copies that permute nothing are a family like others
 COPY_BYTES, COPY_BYTES_PAST = 48, 56  # addresses of their kernels: see `contiguous_copy`; 0 = none past the caches
 CACHED_BYTES = 64  # less is moved between arrays that the caches hold
-SHORT_ROWS = 72  # addresses of kernels of `short_rows`, by ROW_WIDTHS
+SHORT_ROWS = 72  # addresses of kernels of `short_rows`, by ROW_WIDTHS, then that of longer rows
 ROW_WIDTHS = (2, 4, 8, 16, 32, 64)  # bytes that they move at once
-PLANNER_BYTES = SHORT_ROWS + 8 * len(ROW_WIDTHS)
+PLANNER_BYTES = SHORT_ROWS + 8 * len(ROW_WIDTHS) + 8
 
 # What a layout's KIND has above the numbers of `layout_fields`, but for PERMUTED_BIT for Python's own use.
 PERMUTED_BIT = 39  # 1: both are one array, whose axes take each other's places

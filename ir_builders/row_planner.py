@@ -13,6 +13,7 @@ from .words import load64, store64
 
 ROW_BYTES = 128  # that full micro-tiles move in the time that a kernel of the layout's own gains by a row
 CROSSING, ALONG = 256, 1024  # rows in a tile, where A goes on along another axis than B, or not
+TILE_BYTES = 64 << 10  # in a tile, unless its rows are longer
 WIDEST = len(known.ROW_WIDTHS) - 1
 SHORT_SIDE = 4  # fewer rows are not walked innermost
 
@@ -37,6 +38,7 @@ def onto_rows(planner: int, work: int, prepared: int, params: int, size: int) ->
     width = 0
     while width < WIDEST and size >= 4 << width:
         width += 1
+    width += size > rows.SHORT
     write_call(planner, work, prepared, params, load64(planner + known.SHORT_ROWS + 8 * width), tasks, moved, weight)
     return known.PLANNED
 
@@ -58,7 +60,8 @@ def _arrange(work: int, params: int, size: int) -> None:
             place = _write_axis(place, work, k)
     store64(params + rows.SIZE, size)
     store64(params + rows.COUNT, max(2, count - 1))
-    store64(params + rows.EDGE, tile // min(_extent(work, far), rows.FAR_EDGE))
+    tile = min(tile, TILE_BYTES // size)
+    store64(params + rows.EDGE, max(1, tile // min(_extent(work, far), rows.FAR_EDGE)))
 
 
 def _far_axis(work: int) -> int:

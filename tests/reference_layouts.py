@@ -17,8 +17,8 @@ from ttc_llvm.ir_builders.native_planner import EDGE, LEAST_FILLED, TASK_BYTES
 from ttc_llvm.ir_builders.planner_fields import RANKS
 from ttc_llvm.ir_builders.pool_layout import HELD_BYTES, SERIAL_BYTES
 from ttc_llvm.ir_builders.prepared_calls import LEAST_BYTES
-from ttc_llvm.ir_builders.row_planner import ALONG, CROSSING, ROW_BYTES, SHORT_SIDE
-from ttc_llvm.ir_builders.short_rows import FAR_EDGE, LONGEST
+from ttc_llvm.ir_builders.row_planner import ALONG, CROSSING, ROW_BYTES, SHORT_SIDE, TILE_BYTES
+from ttc_llvm.ir_builders.short_rows import FAR_EDGE, LONGEST, SHORT
 from ttc_llvm.lowering.items import as_items
 from ttc_llvm.lowering.plan import CpuPlan
 from ttc_llvm.machine.target import Target
@@ -91,7 +91,7 @@ def _short(
     others = [axis for axis in axes[1:] if axis is not far]
     if near[0] < SHORT_SIDE and near[0] < far[0]:
         near, far = far, near
-    edge = (CROSSING if crosses else ALONG) // min(far[0], FAR_EDGE)
+    edge = max(1, min(CROSSING if crosses else ALONG, TILE_BYTES // size) // min(far[0], FAR_EDGE))
     tasks = -(-near[0] // edge) * -(-far[0] // FAR_EDGE) * prod(extent for extent, _, _ in others)
     weight = max(LEAST_BYTES, 2 * rows * size, rows * ROW_BYTES)
     if weight >= budget:
@@ -99,7 +99,9 @@ def _short(
     words = (number for n, a, b in (near, far, *others) for number in (n, a * unit, b * unit))
     params = (size, len(axes), edge, *words)
     offsets = placed.offset_a * unit, placed.offset_b * unit
-    name = f"rows_of_{max(width for width in fields.ROW_WIDTHS if width <= size)}"
+    name = "long_rows"
+    if size <= SHORT:
+        name = f"rows_of_{max(width for width in fields.ROW_WIDTHS if width <= size)}"
     return name, *offsets, params, tasks, *bits, budget, weight, *_worth(placed), *reaches
 
 

@@ -106,7 +106,7 @@ def words_of(table: Layouts, case: Case) -> tuple[Any, ...] | int:
     found = table.planned(packed(*case), checked=False)
     if isinstance(found, int):
         return found
-    others = {address: name for name, address in layout_code.entries().items() if name.startswith(("copy", "rows"))}
+    others = {address: name for name, address in layout_code.entries().items() if "copy" in name or "rows" in name}
     shared = others.get(found.kernel) or family.numbered(found.kernel - KERNELS)
     words = found.words[layout_fields.PREPARED_BYTES // 8 :].tolist()
     if isinstance(shared, family.Family):

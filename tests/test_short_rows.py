@@ -13,6 +13,7 @@ import pytest
 from test_integer_code import compiled
 
 import ttc_llvm
+from ttc_llvm.arrays import layout_code
 from ttc_llvm.arrays.layouts import layouts
 from ttc_llvm.ir_builders import planner_fields as fields
 from ttc_llvm.ir_builders import short_rows as rows
@@ -39,10 +40,11 @@ def strided(draw: random.Random, shape: list[int], size: int) -> tuple[list[int]
     return strides, step
 
 
-@pytest.mark.parametrize("width", fields.ROW_WIDTHS)
-def test_rows_of_every_length_arrive(width: int) -> None:
-    source = getattr(rows, f"rows_of_{width}")
-    native, draw = compiled(source)[0], random.Random(width)
+@pytest.mark.parametrize("name", layout_code.ROWS)
+def test_rows_of_every_length_arrive(name: str) -> None:
+    source, draw = getattr(rows, name), random.Random(name)
+    width = int(name.rpartition("_")[2]) if name != "long_rows" else rows.SHORT
+    native = compiled(source)[0]
     given = shapes(draw)
     for _ in range(CASES):
         shape, size, edge = next(given), draw.randint(width, 2 * width), draw.choice((1, 16, 20, 512))
@@ -61,7 +63,7 @@ def test_rows_of_every_length_arrive(width: int) -> None:
 
 
 @pytest.mark.parametrize("threads", [1, 3])
-@pytest.mark.parametrize("kind", ["S3", "S5", "V6", "V7", "V12", "V24", "U8", "V77", "3u1", "2f8", "5f4", "16f8"])
+@pytest.mark.parametrize("kind", ["S3", "S5", "V6", "V7", "V12", "V24", "U8", "V77", "3u1", "2f8", "16f8", "130f8"])
 def test_arrays_of_odd_items_and_short_rows(kind: str, threads: int) -> None:
     """A digit first: a last axis of so many elements, which stays the last."""
     draw, row, item = random.Random(kind), (), np.dtype(kind)

@@ -38,7 +38,7 @@ _ENTRIES = {
     "transpose": _ENTRY, "ascontiguousarray": _ENTRY, "asfortranarray": _ENTRY, "arrays_moved": _LAYOUTS,
     "memory_moved": _LAYOUTS, "solution_moved": _SOLUTIONS, "copy_bytes": _COPY, "copy_bytes_past": _COPY,
 }  # fmt: skip
-ROWS = tuple(f"rows_of_{width}" for width in ROW_WIDTHS)
+ROWS = (*(f"rows_of_{width}" for width in ROW_WIDTHS), "long_rows")
 _ENTRIES |= dict.fromkeys(ROWS, _ROWS)
 
 
