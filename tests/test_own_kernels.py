@@ -1,0 +1,22 @@
+"""Which plans layouts get of their own."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from ttc_llvm.arrays import own_kernels, pairs
+from ttc_llvm.lowering.plan import Store
+from ttc_llvm.machine import lookup
+from ttc_llvm.tuning.space.choices import FREE
+
+
+@pytest.mark.parametrize("turned", [np.s_[:, ::-1], np.s_[::-1, ::-1], np.s_[..., ::-1]])
+def test_images_that_l2_nearly_holds_are_written_past_it(turned: tuple[slice, ...]) -> None:
+    target = lookup.find("emeraldrapids")
+    stores = {}
+    for rows in (200, 480):
+        x = np.empty((rows, 640, 3), np.uint16)
+        canonical = pairs.moves(x[turned], np.empty_like(x), 2).canonical
+        stores[rows] = [own_kernels.modelled(canonical, target, threads, FREE).store for threads in (1, 2)]
+    assert stores == {200: [Store.CACHED, Store.CACHED], 480: [Store.ALIGNED, Store.CACHED]}
