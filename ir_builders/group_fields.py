@@ -10,7 +10,8 @@ LAYOUT = STATUS + 8  # address
 BLOCKS = STATUS + 16  # so many have this layout
 MOVED = STATUS + 24  # bytes that one of them moves
 PAST = STATUS + 32  # bytes of a contiguous block of B that may be written past the caches; 0 where it is none
-RECORD_BYTES = STATUS + 40
+OWN = STATUS + 40  # 1: the kernel is the layout's own
+RECORD_BYTES = STATUS + 48
 
 EMPTY = 1  # there is nothing to be moved
 
@@ -46,7 +47,6 @@ class Walk:
     ORDER = 8  # address of the numbers of blocks in that order
     BOUNDS = 16  # address of pairs: the step of the walk, and the kernel's task, at which a task of the walk begins
     COPY = 24  # address of memcpy where blocks are written past the caches, else 0
-
 
 
 class Check:

@@ -20,6 +20,7 @@ LEAST_RUN = 64  # elements of a run, where B is contiguous so far: what surround
 MOST_RUN = 2048
 MOST_ELEMENTS = 32 << 10  # of a tensor that is moved so
 MOST_BYTES = 256 << 10  # of A, which lies in the caches while its elements are gathered
+WAYS, WAY_BYTES = 8, 4 << 10  # of caches of the first level
 FAR = 1 << 31  # offsets in tables are less
 LEAST_PAST = 1 << 10  # bytes of B that may be written past the caches; lines of fewer are not whole
 LEAST_SIDES = (12, 12, 16, FAR, FAR)  # by type: extents along which memory is contiguous, from which on the family's
@@ -114,7 +115,7 @@ def _is_indexed(planning: int, work: int, record: int) -> int:
         return 0
     if load64(work + axes.LIST + axes.B) != 1 or load64(work + axes.LIST + axes.N) > MOST_RUN:
         return 0
-    if _fills_registers(work):
+    if _fills_registers(work) or _crowds(work, total * unit):
         return 0
     for side in range(fields.REACH_OF, fields.REACH_TO + 16, 8):
         if abs(load64(record + side)) >= FAR:
@@ -131,6 +132,13 @@ def _fills_registers(work: int) -> int:
         return 0
     other = load64(work + axes.LIST + axes.AXIS * near + axes.N)
     return min(other, load64(work + axes.LIST + axes.N)) >= LEAST_SIDES[kind]
+
+
+def _crowds(work: int, size: int) -> int:
+    """1 where the elements of a run lie in more lines of one set of a cache than it keeps until these are used up."""
+    step = load64(work + axes.LIST + axes.A) * load64(work + axes.UNIT_A)
+    apart = min(step & -step, WAY_BYTES)
+    return size > WAYS * WAY_BYTES and load64(work + axes.LIST + axes.N) * apart > WAYS * WAY_BYTES
 
 
 def _kernel(planning: int, work: int) -> int:

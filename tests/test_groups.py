@@ -19,7 +19,7 @@ from known_layouts import forgotten
 from processes import attempt
 
 import ttc_llvm
-from ttc_llvm import ArrayError
+from ttc_llvm import ArrayError, TtcError
 from ttc_llvm.arrays import assignment, without_kernels
 from ttc_llvm.arrays.layouts import layouts
 from ttc_llvm.arrays.pairs import PLAIN
@@ -192,13 +192,14 @@ REFUSED = {
     r"blocks 0 and 2 of B share": an_address(lambda a, b: b.__setitem__(0, b[2] + 8 * 40 * 33 * 9 - 1)),
     r"addresses_a have dtype float64": lambda: ttc_llvm.grouped(SHAPES, AXES, "f8").run([0.5] * 5, [1] * 5),
     r"the plan takes 5 integers": lambda: ttc_llvm.grouped(SHAPES, AXES, "f8").run([1] * 4, [1] * 5),
+    r"effort 0 is neither": lambda: ttc_llvm.grouped(SHAPES, AXES, "f8", effort=0),
     r"beta = 2.0 without out": lambda: ttc_llvm.grouped(SHAPES, AXES, "f8")(arrays(SHAPES), beta=2),
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("wrong", REFUSED)
 def test_what_does_not_fit_is_refused_in_a_sentence(wrong: str) -> None:
-    with pytest.raises(ArrayError, match=wrong) as refused:
+    with pytest.raises(TtcError, match=wrong) as refused:
         REFUSED[wrong]()
     assert "\n" not in str(refused.value)
 
@@ -210,13 +211,58 @@ def test_objects_that_numpy_reads_are_read_one_by_one() -> None:
 
 
 def test_a_plan_says_what_it_does() -> None:
-    plan = ttc_llvm.grouped([*SHAPES, (0, 1, 2), (200, 30, 40)], AXES, "f8")
-    assert repr(plan) == "<GroupedPlan: 7 blocks of float64, 3.9 MiB>"
+    plan = ttc_llvm.grouped([*SHAPES, (0, 1, 2), (100, 30, 35)], AXES, "f8")
+    assert repr(plan) == "<GroupedPlan: 7 blocks of float64, 1.8 MiB>"
     assert plan.explain().splitlines()[1:] == [
-        "  5 blocks of 4 layouts by indexed runs, 0.2 MiB", "  1 blocks of 1 layouts by any-size kernels, 3.7 MiB",
+        "  5 blocks of 4 layouts by indexed runs, 0.2 MiB", "  1 blocks of 1 layouts by any-size kernels, 1.6 MiB",
         "  1 blocks of 1 layouts by nothing: they are empty, 0.0 MiB",
     ]  # fmt: skip
     assert len(plan) == 7
+
+
+def ways(plan: Any) -> set[str]:
+    return {line.rpartition(" by ")[2].partition(",")[0] for line in plan.explain().splitlines()[1:]}
+
+
+LONG = [(9, 5, 81), (3, 7, 83), (9, 5, 81), (8, 8, 7)]
+LONG_AXES = [(1, 0, 2)] * 3 + [(2, 1, 0)]
+
+
+@pytest.mark.parametrize(("dtype", "alpha"), [("f8", 1), ("f4", 1), ("c16", -2), ("i1", 1)])
+def test_layouts_have_kernels_of_their_own_where_effort_asks(dtype: str, alpha: int) -> None:
+    """At any address, on threads, and again after pickling; the blocks of few elements have theirs in common."""
+    plan = pickle.loads(pickle.dumps(ttc_llvm.grouped(LONG, LONG_AXES, dtype, alpha=alpha, effort=2)))
+    assert "kernels of their own" in ways(plan) and "any-size kernels" not in ways(plan)
+    for odd, threads in itertools.product((0, 1), (1, 2)):
+        memory = [np.ndarray(shape, dtype, np.zeros(1 << 16, np.uint8), odd) for shape in LONG]
+        for x, y in zip(memory, arrays(LONG, dtype, seed=threads), strict=True):
+            x[...] = y
+        for x, y, axes in zip(memory, plan(memory, threads=threads), LONG_AXES, strict=True):
+            np.testing.assert_array_equal(alpha * x.transpose(axes), y)
+
+
+def test_layouts_get_kernels_of_their_own_when_they_pay(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One after the other, the heaviest first, and no more than may be; new tables stand beside those that run."""
+    with forgotten():
+        plan, list_a = ttc_llvm.grouped(LONG, LONG_AXES, "f8", threads=2), arrays(LONG)
+        plan(list_a)
+        assert "kernels of their own" not in ways(plan)
+        first = next(iter(plan._tables.values()))
+        layouts().reset(payback=1 << 10)
+        monkeypatch.setattr("ttc_llvm.groups.table.MOST_OWN", 1)
+        for _ in range(3):
+            layouts().rests_until = 0.0
+            for x, y, axes in zip(list_a, plan(list_a), LONG_AXES, strict=True):
+                np.testing.assert_array_equal(x.transpose(axes), y)
+        assert {"kernels of their own", "any-size kernels"} <= ways(plan)
+        assert first.ways() != next(iter(plan._tables.values())).ways()
+        assert "  2 blocks of 1 layouts by kernels of their own" in plan.explain()
+
+
+def test_blocks_that_crowd_a_cache_take_tiles() -> None:
+    """Rows that lie 4 KiB apart share the sets of a cache: runs would fetch each line eight times."""
+    assert ways(ttc_llvm.grouped([(32, 32, 32)], (2, 1, 0), "f8")) == {"any-size kernels"}
+    assert ways(ttc_llvm.grouped([(32, 32, 31)], (2, 1, 0), "f8")) == {"indexed runs"}
 
 
 def test_where_no_kernel_runs_numpy_moves_blocks(monkeypatch: pytest.MonkeyPatch) -> None:

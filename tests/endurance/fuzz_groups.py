@@ -21,7 +21,7 @@ from ttc_llvm.problem import dtypes
 from ttc_llvm.problem.dtypes import compute_type
 
 THREADS = (1, 2, 3, 4)
-WAYS = ("indexed runs", "any-size kernels", "calls of their own", "nothing")
+WAYS = ("indexed runs", "kernels of their own", "any-size kernels", "calls of their own", "nothing")
 CALLS = 2  # of a plan, the second of which has other memory
 
 
@@ -73,11 +73,14 @@ def attack(rng: Random, goal: str) -> Met:
     packed = goal == "strides=packed" or (not goal.startswith("strides") and rng.random() < 0.5)
     group = drawn(rng, of, to, goal, packed)
     compute = compute_type(*map(dtypes.from_numpy, (of, to)))
-    scale = dict(zip(("alpha", "beta", "conjugate"), scalars(rng, compute, asked(goal, "kinds")), strict=True))
+    drawn_scalars = scalars(rng, compute, asked(goal, "kinds"))
+    scale: dict[str, Any] = dict(zip(("alpha", "beta", "conjugate"), drawn_scalars, strict=True))
     threads = int(asked(goal, "threads") or rng.choice(THREADS))
-    strides = {} if packed else dict(zip(("strides", "out_strides"), map(_strides, group.lists()), strict=True))
+    both = zip(("strides", "out_strides"), map(_strides, group.lists()), strict=True)
+    strides: dict[str, Any] = {} if packed else dict(both)
     given = {} if rng.random() < 0.3 else scale
-    plan = ttc_llvm.grouped(group.shapes, group.axes, (of, to), **strides, threads=threads, **given)
+    effort = 2 if goal == "way=kernels of their own" or rng.random() < 0.02 else 1
+    plan = ttc_llvm.grouped(group.shapes, group.axes, (of, to), **strides, threads=threads, effort=effort, **given)
     for _ in range(CALLS):
         _called(rng, plan, group, scale)
         group.a, group.b = ([_again(rng, x, of_b) for x in side] for side, of_b in ((group.a, False), (group.b, True)))

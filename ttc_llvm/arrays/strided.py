@@ -7,7 +7,9 @@ costs a look-up.
 from __future__ import annotations
 
 import time
-from typing import Any
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -25,12 +27,15 @@ from .layouts import Known, layouts
 from .native_entry import MOVED, native_moves
 from .pairs import ALIGNED, PLAIN, Array, Scaling, elements, is_regular, moves, unit_of
 
+if TYPE_CHECKING:
+    from ..runtime.executable import Executable
+
 REST, LONG_REST = 3, 40  # times as long as a kernel took, others wait; the latter where as many have one as may
 POSTPONED = 8  # a layout that has to wait moves an eighth of what it has moved before it asks again
 
 
 @dataclass(frozen=True, slots=True)
-class _Wanted:
+class Wanted:
     """How a layout is to be served. odd: address bits that are set and should not be; permuted: in place."""
 
     threads: int
@@ -51,7 +56,7 @@ def assign(of: Array, to: Array, scale: Scaling, threads: int, effort: int, *, f
     permuted = not fresh and is_permuted(of, to)
     if effort == 1 and _moved_natively(of, to, scale, threads):
         return
-    wanted = _Wanted(threads, effort, permuted=permuted)
+    wanted = Wanted(threads, effort, permuted=permuted)
     known = _known(of, to, scale, wanted)
     address_of, address_to = data_address(of), data_address(to)
     if not (fresh or permuted) and _meet(of, to, address_of, address_to, known):
@@ -94,7 +99,7 @@ def _run(known: Known, a: int, b: int, scale: Scaling, threads: int) -> None:
 # --- preparing a layout ---------------------------------------------------------------------------------
 
 
-def _known(of: Array, to: Array, scale: Scaling, wanted: _Wanted) -> Known:
+def _known(of: Array, to: Array, scale: Scaling, wanted: Wanted) -> Known:
     """What is known of a layout, which is prepared if it is new, and gets a kernel of its own if that pays by now."""
     layout, table = layout_of(of, to, scale, wanted.threads, wanted.effort, wanted.odd, wanted.permuted), layouts()
     known = table.recall(layout)
@@ -102,22 +107,33 @@ def _known(of: Array, to: Array, scale: Scaling, wanted: _Wanted) -> Known:
         return _prepared(layout, of, to, scale, wanted)
     if known.left > 0:
         return known
-    start = time.monotonic()
-    if start < table.rests_until:
+    if rests():
         table.renew(layout, table.payback // POSTPONED)
         return known
-    rest = LONG_REST if table.is_full_of_kernels else REST if table.has_kernels else 0  # the first one loads LLVM
     try:
-        own = _own(layout, of, to, scale, wanted)
+        with resting_after():
+            return _own(layout, of, to, scale, wanted)
     except MemoryError:  # what has served so far goes on
         table.renew(layout, table.payback)
         return known
+
+
+def rests() -> bool:
+    """True while no layout that is known gets a kernel of its own."""
+    return time.monotonic() < layouts().rests_until
+
+
+@contextmanager
+def resting_after() -> Iterator[None]:
+    """Compile a kernel of a layout's own; then others wait."""
+    table, start = layouts(), time.monotonic()
+    rest = LONG_REST if table.is_full_of_kernels else REST if table.has_kernels else 0  # the first one loads LLVM
+    yield
     end = time.monotonic()
     table.rests_until = end + (end - start) * rest
-    return own
 
 
-def _prepared(layout: bytes, of: Array, to: Array, scale: Scaling, wanted: _Wanted) -> Known:
+def _prepared(layout: bytes, of: Array, to: Array, scale: Scaling, wanted: Wanted) -> Known:
     table = layouts()
     found = table.planned(layout, checked=False)
     if isinstance(found, Known):
@@ -132,18 +148,24 @@ def _prepared(layout: bytes, of: Array, to: Array, scale: Scaling, wanted: _Want
     return _own(layout, of, to, scale, wanted)
 
 
-def _own(layout: bytes, of: Array, to: Array, scale: Scaling, wanted: _Wanted) -> Known:
+def _own(layout: bytes, of: Array, to: Array, scale: Scaling, wanted: Wanted) -> Known:
     """A kernel of the layout's own, from now on known."""
+    unit = unit_of(of, to, wanted.odd)
+    units = (unit, unit) if scale is PLAIN else (of.dtype.itemsize, to.dtype.itemsize)
+    odd = (min(units[0], ALIGNED) - 1, min(units[1], ALIGNED) - 1)
+    executable = own_executable(of, to, scale, wanted)
+    return layouts().own(layout, executable, (_reach(of), _reach(to)), odd)
+
+
+def own_executable(of: Array, to: Array, scale: Scaling, wanted: Wanted) -> Executable:
+    """A kernel of a layout's own."""
     if scale is PLAIN:
-        unit = unit_of(of, to, wanted.odd)
-        placed, units = moves(of, to, unit, wanted.permuted), (unit, unit)
+        placed = moves(of, to, unit_of(of, to, wanted.odd), wanted.permuted)
         placed = as_items(placed, backend.host_target())
     else:
-        placed, units = elements(of, to, scale, wanted.permuted), (of.dtype.itemsize, to.dtype.itemsize)
+        placed = elements(of, to, scale, wanted.permuted)
     own_kernels = locks.imported(".own_kernels", __package__)
-    executable = own_kernels.planned(placed, scale, wanted.threads, wanted.effort)
-    odd = (min(units[0], ALIGNED) - 1, min(units[1], ALIGNED) - 1)
-    return layouts().own(layout, executable, (_reach(of), _reach(to)), odd)
+    return own_kernels.planned(placed, scale, wanted.threads, wanted.effort)  # type: ignore[no-any-return]
 
 
 def _reach(x: Array) -> tuple[int, int]:
@@ -154,7 +176,7 @@ def _reach(x: Array) -> tuple[int, int]:
 # --- odd addresses and strides --------------------------------------------------------------------------
 
 
-def _assign_odd(of: Array, to: Array, scale: Scaling, wanted: _Wanted) -> None:
+def _assign_odd(of: Array, to: Array, scale: Scaling, wanted: Wanted) -> None:
     """Moves are made in smaller units, arithmetic between aligned copies."""
     threads, effort = wanted.threads, wanted.effort
     if scale is PLAIN:

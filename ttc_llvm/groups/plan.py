@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
@@ -21,7 +22,7 @@ from .checks import Checks
 from .ragged import Words
 from .reading import Reader, Side
 from .rows import check_rows
-from .table import Table, move
+from .table import Table, move, views
 
 MIB = 1 << 20
 
@@ -31,10 +32,10 @@ class GroupedPlan:
     threads."""
 
     @states_memory
-    def __init__(self, blocks: Blocks, scalars: tuple[Any, Any, Any], threads: int | None) -> None:
+    def __init__(self, blocks: Blocks, scalars: tuple[Any, Any, Any], threads: int | None, effort: int = 1) -> None:
         if type(blocks) is not Blocks:
             raise ArrayError(f"{shown(blocks)} is no description of blocks: ttc_llvm.grouped makes plans of groups")
-        self._blocks, self._scalars, self._threads = blocks, scalars, threads
+        self._blocks, self._scalars, self._threads, self._effort = blocks, scalars, threads, effort
         self._lists = Reader(blocks, False), Reader(blocks, True)
         self._checks = Checks(blocks)
         self._tables: dict[tuple[int, int], Table] = {}
@@ -101,7 +102,7 @@ class GroupedPlan:
 
     def __reduce__(self) -> Any:
         """Pickled as it was asked for, and planned anew."""
-        return GroupedPlan, (self._blocks, self._scalars, self._threads)
+        return GroupedPlan, (self._blocks, self._scalars, self._threads, self._effort)
 
     def __repr__(self) -> str:
         """A line that says what it transposes."""
@@ -151,13 +152,15 @@ class GroupedPlan:
         if not assignment.has_kernels():
             check_rows(self._blocks, a, b)
             for number in np.flatnonzero(self._blocks.elements).tolist():
-                move(self._blocks, number, (int(a[number]), int(b[number])), scale, useful)
+                move(views(self._blocks, number, (int(a[number]), int(b[number]))), scale, useful)
             return
         table = self._table(scale, 0)
         odd = self._checks.odd(table, a, b)
         if odd:
             table = self._table(scale, odd)
-        table.run(a, b, scale, useful)
+        table.run(a, b, scale, useful, self._effort)
+        if table.owes:
+            self._improve((scale.number, odd), table)
 
     def _useful(self, threads: int | None) -> int:
         if threads is not None:
@@ -165,4 +168,16 @@ class GroupedPlan:
         return 1 if self.nbytes < ALONE_BYTES else runtime.num_threads()
 
     def _table(self, scale: Scaling, odd: int) -> Table:
-        return obtain(self._tables, (scale.number, odd), partial(Table, self._blocks, scale, odd))
+        key = scale.number, odd
+        if key not in self._tables:
+            found = obtain(self._tables, key, partial(Table, self._blocks, scale, odd))
+            if self._effort != 1:
+                self._tables[key] = found.with_own_kernels(self._effort)
+        return self._tables[key]
+
+    def _improve(self, key: tuple[int, int], table: Table) -> None:
+        """Give the layout that has moved most a kernel of its own, which the next calls run, unless others rest."""
+        engine: Any = assignment.engine()
+        if not engine.rests():
+            with suppress(MemoryError), engine.resting_after():  # without memory, what has served goes on
+                self._tables[key] = table.with_own_kernel(self._effort)

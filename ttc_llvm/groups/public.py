@@ -11,6 +11,7 @@ from ..arrays.checks import as_dtype
 from ..errors import ArrayError, states_memory
 from ..operands.types import named, spelled
 from ..runtime import runtime
+from ..tuning import efforts
 from .blocks import read
 from .plan import GroupedPlan
 
@@ -27,6 +28,7 @@ def grouped(
     beta: Any = 0,
     conjugate: Any = False,
     threads: int | None = None,
+    effort: int | str = 1,
 ) -> GroupedPlan:
     """A plan that transposes many blocks at once, of one shape or of many: `plan(list_a, list_b)`.
 
@@ -34,17 +36,19 @@ def grouped(
     block. dtype: of all blocks; a pair (A's, B's) for float32 and float64, or complex64 and complex128.
     strides: of A's blocks, in bytes, a sequence for each, or None where a block is C-contiguous, as it is by default;
     out_strides: of B's, the same. alpha, beta, conjugate: as in `transpose`, unless a call has others. threads: at most
-    so many, by default those of `set_num_threads`.
+    so many, by default those of `set_num_threads`. effort: as in `transpose`, for blocks that are not of few elements;
+    with more than 1 their kernels are compiled, and timed, here, else when they pay.
 
     Blocks of equal layouts are planned once; those of few elements share one kernel, whatever their shapes. Raises
     ArrayError, which names the block, for shapes, axes and strides that do not fit together, ProblemError for scalars
-    that the dtype does not admit, OptionError for threads.
+    that the dtype does not admit, OptionError for threads and effort.
     """
     pair = dtype if isinstance(dtype, tuple) and len(dtype) == 2 else (dtype, dtype)
     types = _dtype(pair[0]), _dtype(pair[1])
     if threads is not None:
         runtime.thread_count(threads)
-    return GroupedPlan(read(shapes, axes, *types, strides, out_strides), (alpha, beta, conjugate), threads)
+    plans = efforts.effort("effort", effort)
+    return GroupedPlan(read(shapes, axes, *types, strides, out_strides), (alpha, beta, conjugate), threads, plans)
 
 
 def _dtype(given: Any) -> np.dtype[Any]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -12,18 +14,19 @@ from ..arrays.pairs import Scaling
 from ..ir_builders import group_fields as fields
 from ..ir_builders import planner_fields as known
 from ..ir_builders.group_fields import Planning
-from ..ir_builders.layout_fields import KERNEL, REACH_OF, REACH_TO, TASKS
+from ..ir_builders.layout_fields import KERNEL, OFFSET_A, OFFSET_B, PARAMS, REACH_OF, REACH_TO, TASKS, WEIGHT
 from ..ir_builders.pool_layout import SERIAL_BYTES
 from ..operands.addresses import data_address
-from ..operands.operand import described
+from ..operands.operand import Array, described
 from ..runtime import runtime
 from ..runtime.pool import Call
 from . import code
-from .blocks import Blocks
+from .blocks import PLACE, Blocks
 from .ragged import Words, addresses_of, block
 
 ARENA_BYTES = 1 << 20  # of memory for records at a time; one takes 300 KiB at most
-LARGE_BYTES = 4 << 20  # what moves more is worth a call of its own, which all threads share
+LARGE_BYTES = 2 << 20  # what moves more may be written past the caches, by a call of its own that all threads share
+MOST_OWN = 256  # layouts of a group with a kernel of their own: some 70 KiB each
 TASK_BYTES = 32 << 10  # moved by a task of the walk, which is what threads share; the more, the more tasks there are
 MOST_TASKS = 1 << 12
 PAST_BYTES = 64 << 20  # moved by a group whose blocks no cache keeps: they are written past them
@@ -35,20 +38,30 @@ class Table:
     """The moves of all blocks with some types and kinds of scalars. odd: address bits that are set and should not be.
 
     records: addresses of what is known of each block (`ir_builders.group_fields`); moved: bytes that the walk moves;
-    apart: numbers of the blocks that it leaves out. It never changes.
+    apart: numbers of the blocks that it leaves out. Only its count of calls ever changes.
     """
 
     def __init__(self, blocks: Blocks, scale: Scaling, odd: int) -> None:
-        self._blocks = blocks
-        self._keep: list[Words] = []
+        self._blocks, self._scale, self._odd = blocks, scale, odd
+        self._keep: list[Any] = []
         self._arenas: list[Words] = []
+        self._calls, self._own = 0, 0
+        self._views: dict[int, tuple[Any, Any]] = {}  # of blocks that are moved apart: where they were last, and arrays
         self.records = np.zeros(blocks.total, np.int64)
         self._plan(scale.number or blocks.of.itemsize | odd << known.ODD_BITS)
-        status, tasks, moved = (self.words(word) for word in (fields.STATUS, TASKS, fields.MOVED))
+        status, moved = self.words(fields.STATUS), self.words(fields.MOVED)
         walks = (status == known.PLANNED) & (moved < LARGE_BYTES) & (not (odd and scale.number))
         self.apart: list[int] = np.flatnonzero(~walks & (status != fields.EMPTY)).tolist()
         self._describe(np.flatnonzero((status != known.PLANNED) & (status != fields.EMPTY)))
-        steps = np.flatnonzero(walks & (tasks > 0))
+        self._walks = walks
+        self._arrange()
+
+    def _arrange(self) -> None:
+        """Lay out the walk over the blocks by their records."""
+        tasks, moved = self.words(TASKS), self.words(fields.MOVED)
+        steps = np.flatnonzero(self._walks & (tasks > 0))
+        self._pays = np.where(self._walks & (self.words(WEIGHT) > 0), moved * self.words(fields.BLOCKS), 0)
+        self._most = int(self._pays.max(initial=0)) if self._own < MOST_OWN else 0
         self.moved = int(moved[steps].sum())
         past = self.words(fields.PAST)[steps].max(initial=0) if self.moved >= PAST_BYTES else 0
         self._scratch = int(past) + SLACK if past else 0
@@ -63,23 +76,47 @@ class Table:
             found[here] = arena[(places[here] + word) // 8]
         return found
 
-    def run(self, a: Words, b: Words, scale: Scaling, threads: int) -> None:
-        """Move all blocks, whose addresses have been checked."""
+    def run(self, a: Words, b: Words, scale: Scaling, threads: int, effort: int = 1) -> None:
+        """Move all blocks, whose addresses have been checked. effort: of calls of their own."""
+        self._calls += 1
         call = Call(code.walk(), data_address(a), data_address(b), scale.address, data_address(self._walk),
                     self._scratch, self._tasks)  # fmt: skip
         if self._tasks:
             runtime.run(call, min(threads, max(1, self.moved // SERIAL_BYTES)), moved=self.moved)
-        for number in self.apart:
-            move(self._blocks, number, (int(a[number]), int(b[number])), scale, threads)
+        for number, *addresses in zip(self.apart, a[self.apart].tolist(), b[self.apart].tolist(), strict=True):
+            if self._views.get(number, (None,))[0] != addresses:
+                self._views[number] = addresses, views(self._blocks, number, addresses)
+            move(self._views[number][1], scale, threads, effort)
+
+    @property
+    def owes(self) -> bool:
+        """True where a kernel of its own would have paid for a layout by now."""
+        return self._most > 0 and self._calls * self._most >= layouts().payback
+
+    def with_own_kernel(self, effort: int) -> Table:
+        """The same, with a kernel of its own for the layout that moves most by an any-size one."""
+        made = copy.copy(self)
+        made.records, made._arenas, made._keep = self.records.copy(), [*self._arenas], [*self._keep]
+        made._give_own(int(np.argmax(self._pays)), effort)
+        made._arrange()
+        return made
+
+    def with_own_kernels(self, effort: int) -> Table:
+        """The same, with kernels of their own for all layouts that any-size kernels move, up to MOST_OWN."""
+        made = self
+        while made._most:
+            made = made.with_own_kernel(effort)
+        return made
 
     def ways(self) -> list[str]:
         """A line for each way in which blocks are moved."""
         kernels, status = self.words(KERNEL), self.words(fields.STATUS)
         left, indexed = np.isin(np.arange(len(status)), self.apart), np.isin(kernels, code.kernels())
-        empty = status == fields.EMPTY
+        empty, own = status == fields.EMPTY, self.words(fields.OWN) > 0
         found = []
         for name, chosen in (
-            ("indexed runs", indexed & ~left), ("any-size kernels", ~indexed & ~left & ~empty),
+            ("indexed runs", indexed & ~left), ("kernels of their own", own & ~left),
+            ("any-size kernels", ~indexed & ~own & ~left & ~empty),
             ("calls of their own", left), ("nothing: they are empty", empty),
         ):  # fmt: skip
             if chosen.any():
@@ -88,6 +125,25 @@ class Table:
         return found
 
     # --- planning -------------------------------------------------------------------------------------------
+
+    def _give_own(self, number: int, effort: int) -> None:
+        """Let blocks with the layout of this one run a kernel of their own, if it needs no scratch."""
+        old = int(self.records[number])
+        arena = next(one for one in self._arenas if 0 <= old - data_address(one) < one.nbytes)
+        record = arena[(old - data_address(arena)) // 8 :][: fields.RECORD_BYTES // 8].copy()
+        engine: Any = assignment.engine()
+        of, to = views(self._blocks, number, (PLACE, PLACE))
+        direct = engine.own_executable(of, to, self._scale, engine.Wanted(1, effort, self._odd)).ordinary()
+        record[WEIGHT // 8] = 0  # it is not asked for again
+        if direct is not None:
+            values = {KERNEL: direct.kernel.address, OFFSET_A: direct.offset_a, OFFSET_B: direct.offset_b, PARAMS: 0,
+                      TASKS: direct.tasks, fields.OWN: 1}  # fmt: skip
+            for word, value in values.items():
+                record[word // 8] = value
+        self._own += 1
+        self._keep.append(direct)
+        self._arenas.append(record)
+        self.records[self.records == old] = data_address(record)
 
     def _plan(self, kind: int) -> None:
         """Give every block a record."""
@@ -151,11 +207,15 @@ class Table:
         return np.array([*map(data_address, kept), copy], np.int64), count
 
 
-def move(blocks: Blocks, number: int, addresses: tuple[int, int], scale: Scaling, threads: int) -> None:
+def move(views: tuple[Array, Array], scale: Scaling, threads: int, effort: int = 1) -> None:
     """Move one block by itself."""
-    of = described(addresses[0], *blocks.permuted(number), blocks.of)
-    to = described(addresses[1], *blocks.side(number, True), blocks.to)
     assign: Any = assignment.engine().assign
-    assign(of, to, scale, threads, 1)
+    assign(*views, scale, threads, effort)
+
+
+def views(blocks: Blocks, number: int, addresses: Sequence[int]) -> tuple[Array, Array]:
+    """A block of A, its axes permuted, and the one of B, at these addresses."""
+    of = described(addresses[0], *blocks.permuted(number), blocks.of)
+    return of, described(addresses[1], *blocks.side(number, True), blocks.to)
 
 

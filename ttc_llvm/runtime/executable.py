@@ -136,8 +136,10 @@ class Executable:
     def direct(self) -> Direct | None:
         """The call that `run` makes for small tensors at any address; None where threads, scratch or B's alignment
         matter."""
-        if self.parts > 1 or self._alignment:
-            return None
+        return None if self.parts > 1 or self._alignment else self.ordinary()
+
+    def ordinary(self) -> Direct | None:
+        """The call without non-temporal stores, which serves any address; None where it needs scratch."""
         body = self._ordinary or self._made(False)
         return self._direct(body, 0) if body.alone else None
 
