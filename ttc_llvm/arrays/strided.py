@@ -36,7 +36,7 @@ POSTPONED = 8  # a layout that has to wait moves an eighth of what it has moved 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """How a layout is to be served. odd: address bits that are set and should not be; permuted: in place."""
+    """The service that a layout gets. odd: address bits that are set and should not be; permuted: in place."""
 
     threads: int
     effort: int
