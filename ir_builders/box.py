@@ -6,7 +6,7 @@ from llvmlite import ir
 
 from ttc_llvm.lazy_dataclasses import dataclass, replace
 from ttc_llvm.lowering.nodes import Loop, Micro
-from ttc_llvm.lowering.operands import Buffer, PartialLine, Space, View
+from ttc_llvm.lowering.operands import Buffer, PartialLine, Place, View
 
 from .llvmlite_extensions import freeze
 from .micro_tile import Sizes
@@ -24,21 +24,21 @@ class RunEnds:
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """The place of a node: by space a pointer and the strides by which it moves; per axis the interval's length, and
+    """The place of a node: by place a pointer and the strides by which it moves; per axis the interval's length, and
     that in a whole tile (0 = known at run time only); the loops around, outermost first.
 
     A loop that makes a single step is not among them.
     """
 
-    pointers: dict[Space, ir.Value]
-    views: dict[Space, View]
+    pointers: dict[Place, ir.Value]
+    views: dict[Place, View]
     lengths: tuple[Int, ...]
     nominal: tuple[int, ...]
     loops: tuple[LoopState, ...] = ()
 
     def ends(self, node: Micro) -> tuple[ir.Value, ir.Value]:
         """The pointers at which a micro-tile reads and writes."""
-        return self.pointers[node.source.space], self.pointers[node.target.space]
+        return self.pointers[node.source.place], self.pointers[node.target.place]
 
     def position(self, b: ir.IRBuilder, axis: int) -> Int:
         """The element at which the interval of an axis begins."""
@@ -65,17 +65,18 @@ class Box:
         Its pointers are opaque: loop strength reduction would weigh all sums of all loops' counters.
         """
         pointers = {}
-        for space, pointer in self.pointers.items():
-            view = self.views[space]
+        for place, pointer in self.pointers.items():
+            view = self.views[place]
             offset = mul(b, distance, mul(b, sizes(view.strides[axis]), view.dtype.itemsize))
-            pointers[space] = freeze(b, at(b, pointer, offset), f"{space.value}.i{axis}")
+            pointers[place] = freeze(b, at(b, pointer, offset), f"{view.space.value}.i{axis}")
         lengths = (*self.lengths[:axis], length, *self.lengths[axis + 1 :])
         return replace(self, pointers=pointers, lengths=lengths)
 
     def opened(self, b: ir.IRBuilder, scratch: ir.Value, buffer: Buffer) -> Box:
         """This box with a buffer of scratch, which begins with the box."""
-        pointers = {**self.pointers, buffer.space: at(b, scratch, buffer.offset)}
-        views = {**self.views, buffer.space: View(buffer.space, buffer.dtype, buffer.strides)}
+        view = View(buffer.space, buffer.dtype, buffer.strides)
+        pointers = {**self.pointers, view.place: at(b, scratch, buffer.offset)}
+        views = {**self.views, view.place: view}
         return replace(self, pointers=pointers, views=views)
 
     def tiled(self, axis: int, step: int) -> Box:

@@ -9,7 +9,7 @@ from math import prod
 from llvmlite import ir
 
 from ttc_llvm.lowering.nodes import FlushSlot, LoadSlot, Micro, Peeled, Row
-from ttc_llvm.lowering.operands import PartialLine, Prefetch, Space
+from ttc_llvm.lowering.operands import PartialLine, Place, Prefetch, Space
 from ttc_llvm.problem.canonical import static
 
 from . import row_copy
@@ -27,6 +27,10 @@ from .row_copy import ChainSlot, RowCopy
 from .scale import apply
 from .values import at, guarded, i64, mul
 
+A: Place = (Space.A, 0)
+B: Place = (Space.B, 0)
+SLOTS: Place = (Space.SLOTS, 0)
+
 
 def micro(k: Context, b: ir.IRBuilder, node: Micro, box: Box) -> None:
     """A micro-tile in place, or a call of the one function that serves every masked edge of its kind."""
@@ -35,7 +39,7 @@ def micro(k: Context, b: ir.IRBuilder, node: Micro, box: Box) -> None:
     if node.remainder_axes:
         k.edges.call(b, node, pointers, box.lengths)
         return
-    slots = (box.pointers[Space.SLOTS], box.views[Space.SLOTS]) if line else None
+    slots = (box.pointers[SLOTS], box.views[SLOTS]) if line else None
     first = _begins_run(b, line, box) if line and prod(node.block[j] for j in line.run) >= line.elements else None
     code = MicroTileCode(k.module, b, tile, pointers, k.scalars[node.op], k.sizes, {}, slots, first)
     code.emit(spread)
@@ -94,12 +98,12 @@ def _prefetches(
 
 def row(k: Context, b: ir.IRBuilder, node: Row, box: Box) -> None:
     """A run of memory, in whole aligned vectors by non-temporal stores."""
-    pointers = (box.pointers[node.source.space], box.pointers[node.target.space])
+    pointers = (box.pointers[node.source.place], box.pointers[node.target.place])
     length = mul(b, box.lengths[node.axes[-1]], node.width)
     nominal = box.nominal[node.axes[-1]] * node.width
     slot = None
     if node.partial_line is not None:
-        slot = ChainSlot(box.pointers[Space.SLOTS], box.run_ends(b, node.partial_line), node.partial_line)
+        slot = ChainSlot(box.pointers[SLOTS], box.run_ends(b, node.partial_line), node.partial_line)
     copy = RowCopy(k.module, b, node, k.machine, k.scalars[node.op], pointers, length, nominal, slot)
     copy.emit(_share(k, b, node.prefetch, box))
 
@@ -107,13 +111,13 @@ def row(k: Context, b: ir.IRBuilder, node: Row, box: Box) -> None:
 def _share(k: Context, b: ir.IRBuilder, wanted: Prefetch | None, box: Box) -> DrainShare | None:
     if wanted is None:
         return None
-    source, extents = (box.pointers[Space.A], box.views[Space.A]), tuple(static(axis.extent) for axis in k.axes)
+    source, extents = (box.pointers[A], box.views[A]), tuple(static(axis.extent) for axis in k.axes)
     return scratch_drain.share(k.module, b, source, wanted, extents, box.loops, k.machine.line)
 
 
 def load_slot(k: Context, b: ir.IRBuilder, node: LoadSlot, box: Box) -> None:
     """The partial line of a row's slot, in front of the row in scratch."""
-    pointers = (box.pointers[Space.SLOTS], box.pointers[node.target.space])
+    pointers = (box.pointers[SLOTS], box.pointers[node.target.place])
     row_copy.load_slot(b, k.machine, node.partial_line, pointers)
 
 
@@ -122,9 +126,9 @@ def flush_slot(k: Context, b: ir.IRBuilder, node: FlushSlot, box: Box) -> None:
     item, (*inside, last) = node.target.dtype, node.partial_line.run
     access = Access(k.module, k.machine, item, node.partial_line.elements, 1)
     width = prod(static(k.axes[j].extent) for j in inside)
-    end = at(b, box.pointers[Space.B], mul(b, box.lengths[last], width * item.itemsize))
+    end = at(b, box.pointers[B], mul(b, box.lengths[last], width * item.itemsize))
 
     def scaled(value: ir.Value, lanes: int) -> ir.Value:
         return apply(b, node.op, k.scalars[node.op], value, None, lanes)
 
-    LineJoiner.of(access).flush(b, end, box.pointers[Space.SLOTS], scaled)
+    LineJoiner.of(access).flush(b, end, box.pointers[SLOTS], scaled)

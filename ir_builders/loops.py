@@ -18,6 +18,7 @@ from ttc_llvm.lowering.nodes import (
     Peeled,
     Row,
     Stage,
+    Tour,
     assert_never,
 )
 
@@ -41,6 +42,8 @@ def emit(k: Context, b: ir.IRBuilder, nodes: tuple[Node, ...], box: Box) -> None
                 micro(k, b, node, box)
             case Row():
                 row(k, b, node, box)
+            case Tour():
+                _tour(k, b, node, box)
             case OpenSlots():
                 emit(k, b, node.body, box.opened(b, k.arguments["scratch"], node.buffer))
             case AtRunEnd():
@@ -101,6 +104,13 @@ def _orbit(k: Context, b: ir.IRBuilder, node: Orbit, box: Box) -> None:
             with guarded(b, walk.is_new(b, number), f"image{number}"):
                 emit(k, b, node.step, walk.image(b, k.sizes, number))
         emit(k, b, node.drain, inside)
+
+
+def _tour(k: Context, b: ir.IRBuilder, node: Tour, box: Box) -> None:
+    """The tiles that read the same tiles of A, the box among them, if it is the last one."""
+    walk = Walk.of(b, node, box)
+    with guarded(b, walk.is_last(b), "tour"), walk.tour(b, k.sizes) as tile:
+        emit(k, b, node.body, tile)
 
 
 def _chunks(k: Context, b: ir.IRBuilder, node: Loop, box: Box) -> None:

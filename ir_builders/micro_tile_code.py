@@ -182,7 +182,7 @@ class MicroTileCode:
             self._join(self.joiner, self.address(*self.slots, register), number, a, address)
             return
         old = None
-        if node.op.beta is Beta.ANY:
+        if node.op.beta is not Beta.ZERO:
             loaded = self.store_side.load(b, self._unwritten(address, register), register)
             old = self._converted(loaded, node.target.dtype, node.op.compute)
         self._store(self._scaled(a, self.tile.b.lanes, old), address, register)

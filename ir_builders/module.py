@@ -10,8 +10,9 @@ from llvmlite import ir
 from ttc_llvm.lazy_dataclasses import replace
 from ttc_llvm.lowering.nest import LoopNest
 from ttc_llvm.lowering.nodes import FROM_BOTH_ENDS, FlushSlot, Loop, Micro, Node, Row, every
-from ttc_llvm.lowering.operands import Op, Space, View
+from ttc_llvm.lowering.operands import Op, Place, Space, View
 from ttc_llvm.machine.target import Target
+from ttc_llvm.problem.canonical import Canonical
 
 from . import attributes
 from .box import Box
@@ -22,7 +23,7 @@ from .masked_edges import MaskedEdges, load_params
 from .micro_tile import Sizes
 from .prefetch.odometer import LoopState
 from .scale import load_scalars
-from .values import I1, KERNEL_TYPE, counted, i64, minimum, mul, steps
+from .values import I1, KERNEL_TYPE, at, counted, i64, minimum, mul, steps
 
 SCRATCH_ALIGN = 64
 ARGUMENTS = ("a", "b", "scalars", "params", "scratch", "begin", "end")
@@ -68,18 +69,32 @@ def _fill(
     kernel = Context(module, target, c.axes, sizes, arguments, MaskedEdges(module, target, sizes, arguments))
     for op in _operations(nest.body):
         kernel.scalars[op] = load_scalars(b, arguments["scalars"], op)
-    views = {Space.A: View(Space.A, c.a, c.strides("a")), Space.B: View(Space.B, c.b, c.strides("b"))}
     if nest.scratch > nest.passed:
         arguments["scratch"] = reserved(b, nest.scratch, SCRATCH_ALIGN, "scratch")
+    pointers, views = _operands(b, c, arguments)
     extents = tuple(sizes(axis.extent) for axis in c.axes)
     nominal = tuple(extent if isinstance(extent, int) else 0 for extent in extents)
-    box = Box({Space.A: arguments["a"], Space.B: arguments["b"]}, views, extents, nominal)
+    box = Box(pointers, views, extents, nominal)
     grid = nest.grid
     inner = grid[-1].body if grid else nest.body
     with counted(b, arguments["end"], 1, "task", first=arguments["begin"]) as task:
         emit(kernel, b, inner, _task_box(b, sizes, grid, task, box) if grid else box)
     if grid:
         emit(kernel, b, nest.body[1:], box)
+
+
+def _operands(
+    b: ir.IRBuilder, c: Canonical, arguments: dict[str, ir.Value]
+) -> tuple[dict[Place, ir.Value], dict[Place, View]]:
+    """The pointers to the first elements of A, as every term of a sum reads it, and of B; and their views."""
+    source, sink = (View(s, t, c.strides(s.value)) for s, t in ((Space.A, c.a), (Space.B, c.b)))
+    views = {view.place: view for view in (source, sink)}
+    pointers = {source.place: arguments["a"], sink.place: arguments["b"]}
+    for number, term in enumerate(c.terms, 1):
+        view = View(Space.A, c.a, term.strides, number)
+        views[view.place] = view
+        pointers[view.place] = at(b, arguments["a"], term.offset * c.a.itemsize)
+    return pointers, views
 
 
 def _operations(nodes: tuple[Node, ...]) -> list[Op]:

@@ -2,71 +2,105 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 from llvmlite import ir
 
 from ttc_llvm.lazy_dataclasses import dataclass, replace
-from ttc_llvm.lowering.nodes import Orbit
+from ttc_llvm.lowering.nodes import Orbit, Tour
 
 from .box import Box
 from .micro_tile import Sizes
-from .values import I1, Int, add, i64, mul
+from .values import I1, I64, Int, add, at, counted, i64, mul
+
+Images = tuple[tuple[int, ...], ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Walk:
-    """The orbit of a box. places: the positions of the box and of its images, by axis."""
+    """The orbit of a box. axes: those that move, in the order of comparison; images: for every axis the one whose
+    position it takes, the box itself first."""
 
-    node: Orbit
     box: Box
-    places: tuple[tuple[Int, ...], ...]
+    axes: tuple[int, ...]
+    images: Images
+    place: tuple[Int, ...]
 
     @classmethod
-    def of(cls, b: ir.IRBuilder, node: Orbit, box: Box) -> Walk:
+    def of(cls, b: ir.IRBuilder, node: Orbit | Tour, box: Box) -> Walk:
         """The orbit that begins with this box."""
-        places = [tuple(box.position(b, axis) for axis in range(len(node.image)))]
-        for _ in range(node.length - 1):
-            places.append(tuple(places[-1][k] for k in _origins(node)))
-        return cls(node, box, tuple(places))
+        images = node.images if isinstance(node, Tour) else _powers(node)
+        return cls(box, node.axes, images, tuple(box.position(b, axis) for axis in range(len(images[0]))))
 
     def is_last(self, b: ir.IRBuilder) -> ir.Value:
         """True where no image of the box comes after it, by the axes in order."""
         found: ir.Value = ir.Constant(I1, 1)
-        for image in self.places[1:]:
-            found = b.and_(found, b.not_(self._after(b, image)))
+        for number in range(1, len(self.images)):
+            found = b.and_(found, b.not_(self._after(b, number)))
         return found
 
     def is_new(self, b: ir.IRBuilder, number: int) -> ir.Value:
         """True where the image of this number is a tile of its own, and not one of the images before it."""
         found: ir.Value = ir.Constant(I1, 1)
-        for image in self.places[1 : number + 1]:
-            found = b.and_(found, b.not_(self._equal(b, image, len(self.node.axes))))
+        for before in range(number):
+            found = b.and_(found, b.not_(self._equal(b, number, before, len(self.axes))))
         return found
 
     def image(self, b: ir.IRBuilder, sizes: Sizes, number: int) -> Box:
         """The box at the image of this number. Loops around it walk elsewhere: it has none."""
-        box, lengths = self.box, self.box.lengths
-        for _ in range(number):
-            lengths = tuple(lengths[k] for k in _origins(self.node))
-        for k in self.node.axes:
-            distance = add(b, self.places[number][k], mul(b, self.places[0][k], -1))
-            box = box.moved(b, sizes, k, distance, lengths[k])
+        image, lengths = self.images[number], self.box.lengths
+        return self._box(b, sizes, [self.place[image[k]] for k in self.axes], [lengths[image[k]] for k in self.axes])
+
+    @contextmanager
+    def tour(self, b: ir.IRBuilder, sizes: Sizes) -> Iterator[Box]:
+        """A loop over the box and its images, each once: its body is emitted for any of them."""
+        lengths, fixed = self.box.lengths, {self.box.lengths[k] for k in self.axes}
+        constant = len(fixed) == 1 and all(isinstance(n, int) for n in fixed)
+        kept = (self.place,) if constant else (self.place, lengths)
+        width = len(kept) * len(self.axes)
+        with b.goto_entry_block():
+            table = b.alloca(I64, i64(width * len(self.images)), name="tour")
+        count: ir.Value = i64(0)
+        for number, image in enumerate(self.images):
+            row = [values[image[k]] for values in kept for k in self.axes]
+            for place, value in enumerate(row):
+                b.store(i64(value), self._slot(b, table, count, width, place))
+            count = b.add(count, b.zext(self.is_new(b, number), I64))
+        with counted(b, count, 1, "tile") as i:
+            values = [b.load(self._slot(b, table, i, width, n), typ=I64) for n in range(width)]
+            places, others = values[: len(self.axes)], values[len(self.axes) :]
+            yield self._box(b, sizes, places, others or [lengths[k] for k in self.axes])
+
+    def _slot(self, b: ir.IRBuilder, table: ir.Value, row: ir.Value, width: int, place: int) -> ir.Value:
+        return at(b, table, add(b, mul(b, row, 8 * width), 8 * place))
+
+    def _box(self, b: ir.IRBuilder, sizes: Sizes, places: list[Int], lengths: list[Int]) -> Box:
+        box = self.box
+        for k, place, length in zip(self.axes, places, lengths, strict=True):
+            box = box.moved(b, sizes, k, add(b, place, mul(b, self.place[k], -1)), length)
         return replace(box, loops=())
 
-    def _after(self, b: ir.IRBuilder, image: tuple[Int, ...]) -> ir.Value:
+    def _after(self, b: ir.IRBuilder, number: int) -> ir.Value:
         found: ir.Value = ir.Constant(I1, 0)
-        for number, k in enumerate(self.node.axes):
-            later = b.icmp_signed(">", i64(image[k]), i64(self.places[0][k]))
-            found = b.or_(found, b.and_(self._equal(b, image, number), later))
+        for count, k in enumerate(self.axes):
+            later = b.icmp_signed(">", i64(self.place[self.images[number][k]]), i64(self.place[k]))
+            found = b.or_(found, b.and_(self._equal(b, number, 0, count), later))
         return found
 
-    def _equal(self, b: ir.IRBuilder, image: tuple[Int, ...], count: int) -> ir.Value:
-        """True where the first `count` axes that move have the box's own positions."""
+    def _equal(self, b: ir.IRBuilder, one: int, other: int, count: int) -> ir.Value:
+        """True where the first `count` axes that move have the same positions in two images."""
         found: ir.Value = ir.Constant(I1, 1)
-        for k in self.node.axes[:count]:
-            found = b.and_(found, b.icmp_signed("==", i64(image[k]), i64(self.places[0][k])))
+        for k in self.axes[:count]:
+            first, second = (i64(self.place[self.images[number][k]]) for number in (one, other))
+            found = b.and_(found, b.icmp_signed("==", first, second))
         return found
 
 
-def _origins(node: Orbit) -> list[int]:
-    """For every axis the one that takes its place."""
-    return [node.image.index(k) for k in range(len(node.image))]
+def _powers(node: Orbit) -> Images:
+    """The images of an orbit, each that of the one before."""
+    origins = [node.image.index(k) for k in range(len(node.image))]
+    found = [tuple(range(len(origins)))]
+    while len(found) < node.length:
+        found.append(tuple(found[-1][k] for k in origins))
+    return tuple(found)

@@ -60,13 +60,15 @@ class Scalars:
 
 
 def load_scalars(b: ir.IRBuilder, pointer: ir.Value, op: Op) -> Scalars:
-    """Read the scalars an operation needs: alpha's parts, then beta's, in the compute type."""
+    """Read the scalars an operation needs in the compute type: alpha's parts, beta's, then the alphas of further terms.
+    """
     parts = parts_per_element(op.compute)
     wanted = {"alpha": op.alpha is Alpha.ANY, "beta": op.beta is Beta.ANY}
+    slots = {"alpha": op.term + 1 if op.term else 0, "beta": 1}
     loaded: dict[str, tuple[ir.Value, ...]] = {}
-    for number, (name, needed) in enumerate(wanted.items()):
+    for name, needed in wanted.items():
         loaded[name] = tuple(
-            _load_part(b, pointer, op.compute, number * parts + part, f"{name}{part}")
+            _load_part(b, pointer, op.compute, slots[name] * parts + part, f"{name}{part}")
             for part in range(parts if needed else 0)
         )
     return Scalars(op.compute, loaded["alpha"], loaded["beta"])
@@ -88,9 +90,9 @@ def apply(
         x = _conjugate(b, a, op.compute) if op.conjugate else a
         if op.alpha is Alpha.ONE and old is None:
             return x
-        terms.append(_times(b, x, scalars, False))
+        terms.append(_to_parts(b, x, op.compute) if op.alpha is Alpha.ONE else _times(b, x, scalars, False))
     if old is not None:
-        terms.append(_times(b, old, scalars, True))
+        terms.append(_to_parts(b, old, op.compute) if op.beta is Beta.ONE else _times(b, old, scalars, True))
     if not terms:
         return ir.Constant(carrier, None)
     total = terms[0] if len(terms) == 1 else b.fadd(terms[0], terms[1])

@@ -68,7 +68,7 @@ def _emit_segments(e: MicroTileCode, group: list[Register]) -> None:
     b, view, count = e.b, e.tile.node.target, len(group[0].elements)
     address, stride = e.address(e.target, view, group[0]), _stride(e)
     old: list[ir.Value | None] = [None] * len(group)
-    if e.tile.node.op.beta is Beta.ANY:
+    if e.tile.node.op.beta is not Beta.ZERO:
         vector = carrier_type(view.dtype, e.tile.a.lanes)
         loaded = load_segments(b, vector, len(group), address, stride, count)
         old = [convert(b, value, view.dtype, e.tile.node.op.compute, e.tile.machine.half) for value in loaded]
@@ -85,7 +85,7 @@ def _emit_masked(e: MicroTileCode, register: Register) -> None:
     mask, every = masks.mask(b, register, lanes, 1), i32(lanes)
     name = suffix(vector)
     old = None
-    if e.tile.node.op.beta is Beta.ANY:
+    if e.tile.node.op.beta is not Beta.ZERO:
         load = external(
             e.module,
             f"llvm.experimental.vp.strided.load.{name}.p0.i64",

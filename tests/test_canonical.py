@@ -125,7 +125,7 @@ def test_bytes_moved_count_what_is_touched() -> None:
 
 
 def _every_kind() -> list[Kinds]:
-    return [Kinds(alpha, beta) for alpha in Alpha for beta in Beta]
+    return [Kinds(alpha, beta) for alpha in Alpha for beta in (Beta.ZERO, Beta.ANY)]
 
 
 def addresses(axes: tuple[Axis, ...], offset_a: int, offset_b: int, units: int) -> set[tuple[int, int]]:

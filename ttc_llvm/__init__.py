@@ -68,6 +68,7 @@ if TYPE_CHECKING:  # `X as X`: the name is ours to give on
     from .arrays.reshaping import rearrange as rearrange
     from .arrays.reshaping import reshape as reshape
     from .arrays.result_memory import set_result_pool as set_result_pool
+    from .arrays.sums import permute_sum as permute_sum
     from .compiling.exports import Imported as Imported
     from .compiling.exports import export_solutions as export_solutions
     from .compiling.exports import import_solutions as import_solutions
@@ -117,6 +118,7 @@ _HOMES = {
         "ArrayError", "ArtifactError", "CompileError", "DatabaseError", "GpuError", "ModelError", "OptionError",
         "OrderWarning", "OutOfMemoryError", "PlanError", "ProblemError", "TargetError", "TtcError", "VerificationError",
     ),
+    "arrays.sums": ("permute_sum",),
     "contractions.fused.plan": ("FusedPlan",),
     "contractions.plan": ("ContractionPlan",),
     "contractions.public": ("einsum", "tensordot"),

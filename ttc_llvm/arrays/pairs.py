@@ -76,7 +76,7 @@ def _scaling(
     """_: what distinguishes scalars that are equal."""
     if of == to and Kinds.of(alpha, beta) == COPY and not conjugate:
         return PLAIN  # of any type
-    pair = _pair(of, to) if saturate is None else type_names.read((of, to))
+    pair = pair_of(of, to) if saturate is None else type_names.read((of, to))
     return of_problem(
         Problem((), (), pair, alpha=alpha, beta=beta, conjugate=conjugate, saturate=bool(saturate))
     )
@@ -102,7 +102,7 @@ def _number(of: DType, to: DType, kinds: Kinds, conjugate: bool) -> int:
     return fields.scaled_kind(a, b, alpha, beta, conjugate)
 
 
-def _pair(of: np.dtype[Any], to: np.dtype[Any]) -> TypeName:
+def pair_of(of: np.dtype[Any], to: np.dtype[Any]) -> TypeName:
     """The data type of a problem between these; only for arithmetic are different ones admitted."""
     if of == to:
         return type_names.read(of)

@@ -21,6 +21,7 @@ from ..lowering.nodes import (
     Peeled,
     Row,
     Stage,
+    Tour,
     assert_never,
 )
 from ..lowering.operands import Prefetch, Space, View
@@ -67,7 +68,7 @@ def _nodes(nodes: tuple[Node, ...], place: _Place, canonical: Canonical) -> Iter
                 yield from (place.pad() + line for line in _row(node, place))
             case Orbit():
                 yield from _orbit(node, place, canonical)
-            case OpenSlots() | AtRunEnd():
+            case OpenSlots() | AtRunEnd() | Tour():
                 yield place.pad() + _opening(node)
                 yield from _nodes(node.body, replace(place, depth=place.depth + 1), canonical)
             case FlushSlot():
@@ -85,7 +86,9 @@ def _nodes(nodes: tuple[Node, ...], place: _Place, canonical: Canonical) -> Iter
                 assert_never(node)
 
 
-def _opening(node: OpenSlots | AtRunEnd) -> str:
+def _opening(node: OpenSlots | AtRunEnd | Tour) -> str:
+    if isinstance(node, Tour):
+        return f"if no tile that reads the same tiles of A comes after this one: all of these, {len(node.images)} at most"
     if isinstance(node, AtRunEnd):
         return "if the tile's runs end with it"
     return f"with slots for the partial lines of rows of B ({node.buffer.bytes} bytes)"
@@ -188,8 +191,9 @@ def _assignment(node: Micro | Row, place: _Place) -> str:
     op = node.op
     source, target = _element(node.source, place), _element(node.target, place)
     value = f"conj({source})" if op.conjugate else source
-    read = {Alpha.ZERO: "", Alpha.ONE: value, Alpha.ANY: f"alpha * {value}"}[op.alpha]
-    kept = f"beta * {target}" if op.beta is Beta.ANY else ""
+    alpha = f"alpha{op.term}" if op.term else "alpha"
+    read = {Alpha.ZERO: "", Alpha.ONE: value, Alpha.ANY: f"{alpha} * {value}"}[op.alpha]
+    kept = {Beta.ZERO: "", Beta.ONE: target, Beta.ANY: f"beta * {target}"}[op.beta]
     return f"{target} = {' + '.join(filter(None, (read, kept))) or '0'}"
 
 

@@ -15,6 +15,7 @@ from .stores.direct import micro_tiles, rows
 from .stores.joined import joined
 from .stores.orbits import in_orbits, task_stride
 from .stores.peeled import peeled
+from .stores.summed import summed
 from .writing import Writing, resolve
 
 _TILES: dict[Store, Callable[[Canonical, Writing, Target, int], tuple[Node, ...]]] = {
@@ -39,7 +40,7 @@ def lower(canonical: Canonical, plan: CpuPlan, target: Target, loads: int = 0) -
         return LoopNest(canonical, (), _params(canonical), 0)
     writing = resolve(canonical, plan, target)
     plan, chain = writing.plan, writing.chain
-    tiles = in_orbits if canonical.in_place else _TILES[writing.store]
+    tiles = in_orbits if canonical.in_place else summed if canonical.terms else _TILES[writing.store]
     body = tiles(canonical, writing, target, loads)
     sizes = tuple(axis.extent for axis in canonical.axes)
     tasks = len(plan.grid(sizes))
@@ -48,7 +49,7 @@ def lower(canonical: Canonical, plan: CpuPlan, target: Target, loads: int = 0) -
         if chain and number == len(around) - chain.inside - 1:
             body = (OpenSlots(chain.buffer, body),)
         bind = Bind.TASK if number < tasks else Bind.SERIAL
-        stride = task_stride(canonical, plan, k) if bind is Bind.TASK and canonical.in_place else 1
+        stride = task_stride(canonical, plan, k) if bind is Bind.TASK else 1
         body = (Loop(k, sizes[k], step, bind, body, stride=stride),)
     if plan.non_temporal:
         body = (*body, Fence())

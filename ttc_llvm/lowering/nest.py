@@ -21,6 +21,7 @@ from .nodes import (
     Peeled,
     Row,
     Stage,
+    Tour,
     assert_never,
     every,
     trips,
@@ -84,7 +85,7 @@ def _lines(nodes: tuple[Node, ...], depth: int) -> Iterator[str]:
                 yield from _lines(node.step, inside)
                 yield f"{pad}drain"
                 yield from _lines(node.drain, inside)
-            case OpenSlots() | AtRunEnd() | Peeled():
+            case OpenSlots() | AtRunEnd() | Peeled() | Tour():
                 yield pad + _opening(node)
                 yield from _lines(node.children, inside)
             case Micro():
@@ -101,7 +102,9 @@ def _lines(nodes: tuple[Node, ...], depth: int) -> Iterator[str]:
                 assert_never(node)
 
 
-def _opening(node: OpenSlots | AtRunEnd | Peeled) -> str:
+def _opening(node: OpenSlots | AtRunEnd | Peeled | Tour) -> str:
+    if isinstance(node, Tour):
+        return f"tour of up to {len(node.images)} tiles along {_axes_text(node.axes)}"
     if isinstance(node, OpenSlots):
         return f"open slots {_buffer_text(node.buffer)}"
     if isinstance(node, AtRunEnd):
@@ -129,6 +132,8 @@ def _axes_text(axes: Iterable[int]) -> str:
 def _micro_line(node: Micro) -> str:
     block = "x".join(map(str, node.block))
     parts = [f"micro {block} {node.source.space.value}->{node.target.space.value}"]
+    if node.op.term:
+        parts.append(f"term {node.op.term}")
     if node.remainder_axes:
         parts.append(f"ragged {_axes_text(node.remainder_axes)}")
     if node.prefetch:

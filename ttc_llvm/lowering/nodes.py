@@ -168,6 +168,21 @@ class Orbit(_Base):
 
 
 @dataclass(frozen=True, slots=True)
+class Tour(_Base):
+    """Visit the tiles that read the same tiles of A, one after the other, if the box is the last of them in the order
+    of `axes`.
+
+    images: of the box and of the others: for every axis the one whose position it takes; the first is the box itself;
+    axes: those that move.
+    """
+
+    inside: ClassVar[tuple[str, ...]] = ("body",)
+    images: tuple[tuple[int, ...], ...]
+    axes: tuple[int, ...]
+    body: tuple[Node, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class AtRunEnd(_Base):
     """Nodes for the last tile of chained runs only."""
 
@@ -209,7 +224,7 @@ class Fence(_Base):
     """Order all non-temporal stores before all later accesses."""
 
 
-Node = Loop | Micro | Row | LoadSlot | Stage | Orbit | OpenSlots | AtRunEnd | FlushSlot | Peeled | Fence
+Node = Loop | Micro | Row | LoadSlot | Stage | Orbit | Tour | OpenSlots | AtRunEnd | FlushSlot | Peeled | Fence
 
 
 def trips(loop: Loop) -> int:

@@ -19,26 +19,38 @@ class Space(Enum):
     SLOTS = "slots"  # scratch, too: partial lines on their way to the next tile
 
 
+Place = tuple[Space, int]
+
 @dataclass(frozen=True, slots=True)
 class View:
-    """A strided window: element strides per axis, relative to the box in which it was opened."""
+    """A strided window: element strides per axis, relative to the box in which it was opened.
+
+    term: of A, the term of a sum that reads it.
+    """
 
     space: Space
     dtype: DType
     strides: tuple[Size, ...]
+    term: int = 0
+
+    @property
+    def place(self) -> Place:
+        """The memory, and the place there, to which a box has a pointer."""
+        return self.space, self.term
 
 
 @dataclass(frozen=True, slots=True)
 class Op:
     """Operations on an element between load and store: convert, conjugate, alpha, beta.
 
-    compute: its type there, that of the arithmetic if there is any.
+    compute: its type there, that of the arithmetic if there is any; term: of a sum, whose alpha it is.
     """
 
     alpha: Alpha
     beta: Beta
     conjugate: bool
     compute: DType
+    term: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from math import prod
 from ..errors import PlanError
 from ..problem.canonical import Canonical, Param
 from ..problem.in_place import images
-from .plan import DECISIONS, FALLBACKS, CpuPlan, Fetch, Plan, spans
+from .plan import DECISIONS, FALLBACKS, CpuPlan, Fetch, Plan, Store, spans
 from .plan_text import shown
 
 MAX_EXTENT = (1 << 63) - 1  # as sizes of tensors have
@@ -37,6 +37,8 @@ def check(plan: CpuPlan, canonical: Canonical) -> CpuPlan:
             raise PlanError(f"plan {name}={shown(value)} is not decided by plans: the choices are {words}")
     if canonical.in_place:
         _check_in_place(plan, canonical)
+    if canonical.terms and (plan.panel or plan.store not in (Store.CACHED, Store.COMBINED)):
+        raise PlanError("plans of sums have no panels, and their stores are cached or combined")
     if plan.fetch is Fetch.ROWS and plan.prefetch:
         _check_rows(plan, canonical)
     return plan

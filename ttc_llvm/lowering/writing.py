@@ -46,6 +46,8 @@ class Writing:
 def resolve(canonical: Canonical, plan: CpuPlan, target: Target) -> Writing:
     """The plan's stores to B: by ordinary stores where B is read, without scratch where A is not read, and without a
     chain or peeling where the problem does not allow them."""
+    if canonical.terms:
+        return _summed(canonical, plan, target)
     if canonical.kinds.beta is not Beta.ZERO or plan.store is Store.CACHED:
         return Writing(plan if plan.store is Store.CACHED else plan.ordinary, Store.CACHED)
     reads = canonical.kinds.alpha is not Alpha.ZERO
@@ -59,6 +61,14 @@ def resolve(canonical: Canonical, plan: CpuPlan, target: Target) -> Writing:
     if _is_by_rows(canonical, plan.store is Store.PEELED and reads, target):
         return Writing(plan, Store.ROWS, canonical.b.itemsize, by_rows=True)
     return Writing(plan, Store.ALIGNED, _whole_vectors(canonical, target))
+
+
+def _summed(canonical: Canonical, plan: CpuPlan, target: Target) -> Writing:
+    """Sums go through scratch, always: by rows where B is not read."""
+    buffer, rows = tile_buffer(canonical, plan, target, None), bool(run_of_b(canonical, plan))
+    if rows and plan.non_temporal and canonical.kinds.beta is Beta.ZERO:
+        return Writing(plan, Store.BUFFERED, canonical.b.itemsize, None, buffer, rows)
+    return Writing(plan.ordinary if plan.non_temporal else plan, Store.CACHED, buffer=buffer)
 
 
 @lru_cache(maxsize=1024)
@@ -171,9 +181,9 @@ def _joins(canonical: Canonical, plan: CpuPlan, target: Target) -> bool:
 
 def tile_buffer(canonical: Canonical, plan: CpuPlan, target: Target, chain: Chain | None) -> Buffer:
     """Scratch in B's order; runs are padded by one line, so that they never share a cache set, and at least by the
-    partial line that is loaded before them."""
-    extents = plan.box(canonical.bounds)
-    line = max(1, target.line // canonical.a.itemsize)
+    partial line that is loaded before them. Sums are kept in the type of the arithmetic."""
+    extents, item = plan.box(canonical.bounds), canonical.between if canonical.terms else canonical.a
+    line = max(1, target.line // item.itemsize)
     strides = [0] * len(extents)
     rows = max(1, len(run_axes(extents, canonical.strides("b"))))
     step = 1
@@ -183,4 +193,4 @@ def tile_buffer(canonical: Canonical, plan: CpuPlan, target: Target, chain: Chai
         if number == rows - 1:
             step = -(-step // line) * line + max(line, chain.partial_line.elements if chain else 0)
     offset = chain.buffer.end + chain.partial_line.bytes if chain else 0
-    return Buffer(Space.SCRATCH, canonical.a, tuple(strides), max(step, prod(extents)), target.line, offset)
+    return Buffer(Space.SCRATCH, item, tuple(strides), max(step, prod(extents)), target.line, offset)

@@ -18,6 +18,7 @@ from .dtypes import DType
 from .kinds import COPY, Alpha, Beta, Kinds
 from .layouts import column_major
 from .problem import Problem
+from .terms import Term
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +56,7 @@ def is_move(kinds: Kinds, a: DType, b: DType, conjugate: bool) -> bool:
 @dataclass(frozen=True)
 class Canonical:
     """A problem as plans see it. axes: at least one, by ascending stride in B; str() is its part of every key.
-    in_place: A and B are one tensor (`in_place.images`).
+    in_place: A and B are one tensor (`in_place.images`); terms: of a sum of permutations, all but the first (`sums`).
 
     No slots: planning asks for extents, strides and the hash ten thousand times, so that they are kept.
     """
@@ -66,6 +67,7 @@ class Canonical:
     kinds: Kinds
     conjugate: bool = False
     in_place: bool = False
+    terms: tuple[Term, ...] = ()
 
     @property
     def compute(self) -> DType:
@@ -135,7 +137,7 @@ class Canonical:
 
     @cached_property
     def _hash(self) -> int:
-        return hash((self.axes, self.a, self.b, self.kinds, self.conjugate, self.in_place))
+        return hash((self.axes, self.a, self.b, self.kinds, self.conjugate, self.in_place, self.terms))
 
     def __getstate__(self) -> dict[str, Any]:
         """The fields alone: a hash is of one process only."""
@@ -143,7 +145,7 @@ class Canonical:
 
     def __str__(self) -> str:
         flags = f"{' conj' * self.conjugate}{' in-place' * self.in_place}"
-        return f"{self.a}>{self.b} {self.kinds}{flags} " + " ".join(map(str, self.axes))
+        return f"{self.a}>{self.b} {self.kinds}{flags} " + " ".join(map(str, (*self.axes, *self.terms)))
 
 
 @dataclass(frozen=True, slots=True)

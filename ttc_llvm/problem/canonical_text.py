@@ -6,6 +6,7 @@ from ..errors import ProblemError
 from . import dtypes
 from .canonical import Axis, Canonical
 from .kinds import Alpha, Beta, Kinds
+from .terms import Term
 
 
 def parse(text: str) -> Canonical:
@@ -16,9 +17,11 @@ def parse(text: str) -> Canonical:
         in_place = axes[conjugate : conjugate + 1] == ["in-place"]
         a, b = map(dtypes.dtype, types.split(">"))
         alpha, beta = kinds.split("-")
-        numbers = tuple(Axis(*map(int, axis.split(":"))) for axis in axes[conjugate + in_place :])
+        terms = tuple(Term.parse(axis) for axis in axes if axis.startswith("+"))
+        axes = axes[conjugate + in_place : len(axes) - len(terms)]
+        numbers = tuple(Axis(*map(int, axis.split(":"))) for axis in axes)
         if not numbers:
             raise ValueError
-        return Canonical(numbers, a, b, Kinds(Alpha(alpha), Beta(beta)), conjugate, in_place)
+        return Canonical(numbers, a, b, Kinds(Alpha(alpha), Beta(beta)), conjugate, in_place, terms)
     except (ValueError, TypeError):
         raise ProblemError(f"{text[:60]!r} is no canonical form: types kinds extent:stride:stride ..") from None

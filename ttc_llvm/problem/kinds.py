@@ -21,6 +21,7 @@ class Beta(Enum):
     """Kinds of beta that inner bodies are compiled for."""
 
     ZERO = "zero"  # B is never read
+    ONE = "one"  # B is added to as it is: sums in scratch, never a problem's
     ANY = "any"
 
     __hash__ = object.__hash__

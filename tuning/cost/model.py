@@ -12,7 +12,7 @@ from ttc_llvm.lowering.plan import CpuPlan
 from ttc_llvm.machine.target import Target
 from ttc_llvm.problem.canonical import Canonical
 
-from ..space import candidates, in_place, many_threads
+from ..space import candidates, in_place, many_threads, sums
 from ..space.choices import FREE, Forced, settled
 from ..space.diversity import DiversitySeeds
 from ..space.neighbours import neighbours, twins
@@ -23,8 +23,8 @@ NOTHING = CpuPlan((1,), (1,), (0,), (0,))  # where there is no element to move
 
 def ranked(canonical: Canonical, target: Target, threads: int, forced: Forced = FREE) -> Iterator[CpuPlan]:
     """Every plan worth trying, the one expected to be fastest first; lazy and deterministic."""
-    if canonical.in_place:
-        return in_place.plans(canonical, target, threads, forced)
+    if canonical.in_place or canonical.terms:
+        return (sums if canonical.terms else in_place).plans(canonical, target, threads, forced)
     model, forced = Model(canonical, target, threads), settled(forced, target)
     plans = candidates.enumerate_plans(canonical, target, forced, model.costs)
     if forced.orders or not many_threads.divides(canonical, threads):
@@ -51,7 +51,7 @@ def diversity_seeds(
 ) -> DiversitySeeds[CpuPlan]:
     """Seeds of every strategy class, for a search on a machine that the model may not know."""
     model, forced = Model(canonical, target, threads), settled(forced, target)
-    seeds = () if canonical.in_place else candidates.starts(canonical, target, forced)
+    seeds = () if canonical.in_place or canonical.terms else candidates.starts(canonical, target, forced)
     return DiversitySeeds(seeds, model.costs, strategy)
 
 
@@ -68,7 +68,7 @@ def onwards(
 
     @lru_cache(maxsize=64)
     def found(plan: CpuPlan) -> tuple[CpuPlan, ...]:
-        if canonical.in_place:
+        if canonical.in_place or canonical.terms:
             return ()
         offered = (*neighbours(canonical, target, forced, plan), *twins(target, plan))
         others = list(dict.fromkeys(offered))

@@ -29,7 +29,7 @@ def plans(canonical: Canonical, target: Target, threads: int, forced: Forced) ->
         tile, part = _tile(canonical, block, max(1, run // canonical.a.itemsize))
         order = canonical.along("b")
         plan = CpuPlan(tile, part, order, order, len(order), distance, fetch=Fetch.BLOCKS)
-        found[plan.changed(parallel=_parallel(canonical, plan, threads))] = None
+        found[plan.changed(parallel=parallel(canonical, plan, threads))] = None
     yield from found
 
 
@@ -39,7 +39,7 @@ def _tile(canonical: Canonical, block: tuple[int, ...], run: int) -> tuple[tuple
     return alike(canonical, fitted(canonical, block, wanted), block)
 
 
-def _parallel(canonical: Canonical, plan: CpuPlan, threads: int) -> int:
+def parallel(canonical: Canonical, plan: CpuPlan, threads: int) -> int:
     """Loops that threads share: as few as make enough tasks."""
     counts = range(1, len(plan.order) + 1)
     enough = (n for n in counts if plan.changed(parallel=n).tasks(canonical.extents) >= TASKS * threads)

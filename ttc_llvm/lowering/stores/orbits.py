@@ -9,6 +9,7 @@ from ...problem.canonical import Canonical, Param
 from ...problem.in_place import images
 from ...problem.kinds import Alpha, Beta
 from ...problem.orbits import order
+from ...problem.sums import group
 from ..nodes import FROM_BOTH_ENDS, Micro, Node, Orbit
 from ..operands import Op, Space, View
 from ..plan import CpuPlan, spans
@@ -47,8 +48,9 @@ def in_orbits(canonical: Canonical, writing: Writing, target: Target, loads: int
 def task_stride(canonical: Canonical, plan: CpuPlan, axis: int) -> int:
     """The stride of a task loop over tiles: of the tiles along the outermost axis that moves, those of the last index
     move most others."""
-    image, extent = images(canonical.axes), canonical.axes[axis].extent
-    if image is None or axis != next((k for k in plan.order if image[k] != k), None):
+    extent = canonical.axes[axis].extent
+    every = group(canonical) if canonical.terms else [images(canonical.axes)] if canonical.in_place else []
+    if axis != next((k for k in plan.order for image in every if image and image[k] != k), None):
         return 1
     if isinstance(extent, Param):
         return FROM_BOTH_ENDS

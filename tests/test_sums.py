@@ -1,0 +1,257 @@
+"""Sums of permutations: nests, arrays, and what is refused."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import machine
+import numpy as np
+import pytest
+import reference
+from case import Case, expected, storages
+from guards import Guarded
+from hypothesis import given
+from hypothesis import strategies as st
+from interpreter import interpret
+from tiers import examples
+
+import ttc_llvm
+from ttc_llvm import ArrayError, CpuPlan, ProblemError, TtcError
+from ttc_llvm.arrays import assignment
+from ttc_llvm.lowering.lower import lower
+from ttc_llvm.lowering.nodes import Tour, every
+from ttc_llvm.lowering.plan import Store
+from ttc_llvm.lowering.plan_checks import check
+from ttc_llvm.machine import lookup
+from ttc_llvm.problem import canonical_text, dtypes, sums
+from ttc_llvm.problem.canonical import Axis, Canonical, Placed
+from ttc_llvm.problem.kinds import Alpha, Kinds
+from ttc_llvm.problem.layouts import column_major
+from ttc_llvm.tuning.cost.model import ranked
+
+P3 = list(itertools.permutations(range(3)))
+SHAPES: dict[tuple[int, ...], list[tuple[int, ...]]] = {  # axes of the terms by shape
+    (67, 67): [(0, 1), (1, 0)],
+    (7, 50, 50): [(0, 1, 2), (0, 2, 1)],
+    (50, 3, 50): [(2, 1, 0), (0, 1, 2)],
+    (37, 37, 5): [(1, 0, 2), (0, 1, 2)],
+    (19, 19, 19): P3,
+    (16, 16, 16): [P3[3], P3[0], P3[4]],
+    (6, 7, 6, 7): [(0, 1, 2, 3), (2, 3, 0, 1), (2, 1, 0, 3), (0, 3, 2, 1)],
+    (5, 5, 3, 3, 3): [(0, 1, 2, 3, 4), (1, 0, 3, 4, 2)],
+    (1, 8, 1, 8): [(2, 3, 0, 1), (0, 1, 2, 3)],
+    (300, 300): [(0, 1), (1, 0)],
+}
+ALPHAS = (2, -1, 1, 3, -2, 4)
+
+
+@st.composite
+def moves(draw: st.DrawFn) -> tuple[Case, Placed, CpuPlan, tuple[tuple[int, ...], ...]]:
+    """A small tensor, two to four of its permutations that give one shape, scalars, and a plan."""
+    rank = draw(st.integers(2, 4))
+    sizes = [draw(st.integers(1, 7 if rank > 2 else 23)) for _ in range(2)]
+    extents = tuple(sizes[draw(st.integers(0, 1))] for _ in range(rank))
+    perms = [
+        p
+        for p in itertools.permutations(range(rank))
+        if all(extents[k] == n for k, n in zip(p, extents, strict=True))
+    ]
+    chosen = draw(st.lists(st.sampled_from(perms), min_size=2, max_size=4))
+    steps_a, steps_b = (column_major(tuple(n + draw(st.integers(0, 1)) for n in extents)) for _ in range(2))
+    signs = [draw(st.sampled_from([1, 1, -1])) for _ in extents]
+    walks = [
+        sums.Walks(n, s * steps_b[k], tuple(steps_a[p[k]] for p in chosen))
+        for k, (n, s) in enumerate(zip(extents, signs, strict=True))
+    ]
+    t = dtypes.dtype(draw(st.sampled_from(["s", "d", "c", "z"])))
+    beta = draw(st.sampled_from([0, 0, 1, 0.5]))
+    axes = tuple(Axis(x.extent, x.strides_a[0], x.stride_b) for x in walks)
+    case = Case(axes, t, t, 2, beta, t.name in "cz" and draw(st.booleans()), draw(st.integers(0, 99)))
+    kinds = Kinds(Alpha.ANY, Kinds.of(2, beta).beta)
+    placed = sums.from_walks(walks, t, t, kinds, case.conjugate)
+    return case, placed, draw(plans(placed.canonical)), tuple(x.strides_a for x in walks)
+
+
+@st.composite
+def plans(draw: st.DrawFn, form: Canonical) -> CpuPlan:
+    """Any plan of a sum."""
+    rank = len(form.axes)
+    block = [draw(st.sampled_from([1, 2, 4])) for _ in range(rank)]
+    tile = [4 * draw(st.integers(1, 3))] * rank
+    tile[0] = 4 * draw(st.integers(1, 3))
+    order, inner = (tuple(draw(st.permutations(range(rank)))) for _ in range(2))
+    store = draw(st.sampled_from([Store.CACHED, Store.COMBINED]))
+    return check(
+        CpuPlan(tuple(tile), tuple(block), order, inner, draw(st.integers(0, rank)), store=store), form
+    )
+
+
+def total(case: Case, strides: Sequence[tuple[int, ...]], a: Any, b: Any) -> Any:
+    """B's storage after the sum, one term after the other."""
+    found, beta = b, case.beta
+    for n, alpha in zip(range(len(strides[0])), ALPHAS, strict=False):
+        axes = tuple(Axis(x.extent, s[n], x.stride_b) for x, s in zip(case.axes, strides, strict=True))
+        found = expected(Case(axes, case.a, case.b, alpha, beta, case.conjugate), a, found)
+        beta = 1
+    return found
+
+
+@examples(150)
+@given(moves(), st.sampled_from(machine.ROWS))
+def test_a_nest_adds_permutations(
+    move: tuple[Case, Placed, CpuPlan, tuple[tuple[int, ...], ...]], row: str
+) -> None:
+    case, placed, plan, strides = move
+    nest = lower(placed.canonical, plan, lookup.find(row))
+    a, b = (np.round(np.nan_to_num(x) * 8) for x in storages(case))
+    got = interpret(case, nest, placed, a, b, alphas=ALPHAS[1:])
+    assert reference.same(got, total(case, strides, a, b), case.b, False), str(nest)
+    assert canonical_text.parse(str(placed.canonical)) == placed.canonical
+
+
+def wanted(x: Any, terms: Sequence[tuple[complex, Any]], out: Any, beta: complex) -> Any:
+    """The sum in NumPy's arithmetic, which is exact for small integers."""
+    found = sum(alpha * np.transpose(x, axes) for alpha, axes in terms)
+    return found + beta * out if beta else found
+
+
+def between_guards(shape: tuple[int, ...], dtype: str, seed: int) -> tuple[Any, Guarded]:
+    """A random array that ends where its memory ends."""
+    rng = np.random.default_rng(seed)
+    values = rng.integers(-50, 50, (2, *shape))
+    memory = Guarded(values[0].size * np.dtype(dtype).itemsize)
+    x = memory.elements(dtype).reshape(shape)
+    x[...] = values[0] + (1j * values[1] if np.dtype(dtype).kind == "c" else 0)
+    return x, memory
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8", "c8", "c16"])
+@pytest.mark.parametrize("shape", SHAPES)
+def test_permutations_of_arrays_are_added(shape: tuple[int, ...], dtype: str) -> None:
+    terms = list(zip(ALPHAS, SHAPES[shape], strict=False))
+    for number, beta in enumerate((0, 0.5)):
+        (x, memory_x), (out, memory) = between_guards(shape, dtype, 1), between_guards(shape, dtype, 2)
+        result = wanted(x, terms, out, beta)
+        if not beta:
+            out[...] = np.nan
+        assert ttc_llvm.permute_sum(x, terms, out=out, beta=beta, threads=1 + number) is out
+        np.testing.assert_array_equal(out, result)
+        assert memory.intact() and memory_x.intact()
+
+
+def test_conjugates_gaps_and_backward_walks() -> None:
+    rng = np.random.default_rng(3)
+    x = (rng.integers(-9, 9, (40, 50)) + 1j * rng.integers(-9, 9, (40, 50)))[::-1, 5:45]
+    out = np.zeros((60, 80), complex)
+    before = out.copy()
+    part = out[10:50, 70:30:-1]
+    ttc_llvm.permute_sum(x, [(2, (0, 1)), (1j, (1, 0))], out=part, conjugate=True)
+    np.testing.assert_array_equal(part, 2 * x.conj() + 1j * x.conj().T)
+    part[...] = 0
+    np.testing.assert_array_equal(out, before)
+
+
+def test_terms_of_equal_axes_add_up_and_those_of_0_read_nothing() -> None:
+    x = np.random.default_rng(4).random((30, 30))
+    twice = ttc_llvm.permute_sum(x, [(1, (0, 1)), (1, (1, 0)), (2, (-2, -1))])
+    np.testing.assert_allclose(twice, 3 * x + x.T)
+    nothing = np.full((30, 30), np.nan)
+    assert (ttc_llvm.permute_sum(nothing, [(0, (0, 1)), (2, (1, 0)), (-2, None)]) == 0).all()
+    out = x.copy()
+    ttc_llvm.permute_sum(nothing, [(0, (0, 1)), (0, (1, 0))], out=out, beta=2)
+    np.testing.assert_array_equal(out, 2 * x)
+    single = ttc_llvm.permute_sum(x.astype("i4"), [(1, (1, 0))])  # what transpose does
+    np.testing.assert_array_equal(single, x.astype("i4").T)
+
+
+def test_nothing_that_is_not_a_number_spreads() -> None:
+    x = np.ones((20, 20))
+    x[3, 5] = np.inf
+    found = ttc_llvm.permute_sum(x, [(1, (0, 1)), (-1, (1, 0))], out=np.full((20, 20), np.nan))
+    assert found[3, 5] == np.inf and found[5, 3] == -np.inf and np.isfinite(found).sum() == 398
+
+
+@pytest.mark.parametrize("pair", [("f4", "f8"), ("f8", "f4"), ("c16", "c8")])
+def test_sums_round_once_into_other_types(pair: tuple[str, str]) -> None:
+    x = np.random.default_rng(5).random((65, 65)).astype(pair[0])
+    out = ttc_llvm.permute_sum(x, [(2, (0, 1)), (0.25, (1, 0))], out=np.empty((65, 65), pair[1]))
+    wide = x.astype("c16" if pair[0][0] == "c" else "f8")
+    np.testing.assert_array_equal(out, (2 * wide + 0.25 * wide.T).astype(pair[1]))
+
+
+def test_elements_that_lie_askew_and_other_orders() -> None:
+    order: Any
+    memory = np.zeros(30 * 30 * 8 + 4, "u1")
+    x = memory[4:].view("f8").reshape(30, 30)
+    x[...] = np.random.default_rng(6).integers(0, 9, (30, 30))
+    terms = [(2, (0, 1)), (-1, (1, 0))]
+    for order in ("C", "F"):
+        found = ttc_llvm.permute_sum(x, terms, order=order)
+        np.testing.assert_array_equal(found, 2 * x - x.T)
+        assert found.flags.c_contiguous is (order == "C")
+    assert ttc_llvm.permute_sum(np.zeros((0, 0)), terms).shape == (0, 0)
+
+
+def test_numpy_adds_where_there_are_no_kernels(monkeypatch: pytest.MonkeyPatch) -> None:
+    x = np.random.default_rng(7).integers(-9, 9, (9, 9)).astype("c8")
+    monkeypatch.setattr(assignment, "has_kernels", lambda: False)
+    found = ttc_llvm.permute_sum(x, [(2, (0, 1)), (1j, (1, 0))], out=x.copy(), beta=3)
+    np.testing.assert_array_equal(found, 2 * x + 1j * x.T + 3 * x)
+
+
+def test_tiles_that_read_the_same_tiles_are_visited_together() -> None:
+    n = 64
+    steps = (1, n, n * n)
+    walks = [sums.Walks(n, steps[k], tuple(steps[p[k]] for p in P3)) for k in range(3)]
+    d = dtypes.dtype("d")
+    form = sums.from_walks(walks, d, d, Kinds.of(2, 0)).canonical
+    assert sorted(sums.group(form)) == P3
+    target = lookup.find("skylake-avx512")
+    tours = [
+        node
+        for node in every(lower(form, next(ranked(form, target, 1)), target).body)
+        if isinstance(node, Tour)
+    ]
+    assert [len(tour.images) for tour in tours] == [6]
+
+
+def _add(x: Any, terms: Any) -> Any:
+    return ttc_llvm.permute_sum(x, terms)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda x: ttc_llvm.permute_sum(x, []), "terms is empty"),
+        (lambda x: ttc_llvm.permute_sum(x, [(1, (0, 1)), (1, (1, 0))]), r"the shapes \(8, 5\) and \(5, 8\)"),
+        (lambda x: ttc_llvm.permute_sum(x, [(1, (0, 0))]), "do not permute the 2 axes"),
+        (lambda x: _add(x, [(1, (0, 1), 3)]), "3 values where a pair"),
+        (lambda x: _add(x, [1]), "terms"),
+        (
+            lambda x: ttc_llvm.permute_sum(x[:5], [(1, (0, 1)), (1, (1, 0))], out=x[:5]),
+            "shares memory with x",
+        ),
+        (lambda x: ttc_llvm.permute_sum(x[:5], [(1, (0, 1)), (1, (1, 0))], out=x), r"out has shape \(8, 5\)"),
+        (lambda x: ttc_llvm.permute_sum(x[:5], [(1, (0, 1)), (1, (1, 0))], beta=1), "without out"),
+        (lambda x: ttc_llvm.permute_sum(x[:5], [(1, (0, 1)), (1j, (1, 0))]), "is complex"),
+        (
+            lambda x: ttc_llvm.permute_sum(x[:5].astype("i4"), [(1, (0, 1)), (1, (1, 0))]),
+            "dtype int32: sums are of",
+        ),
+    ],
+)
+def test_what_is_refused(call: Callable[[Any], Any], message: str) -> None:
+    with pytest.raises((ArrayError, ProblemError), match=message):
+        call(np.zeros((8, 5)))
+
+
+def test_plans_that_do_not_fit() -> None:
+    walks = [sums.Walks(64, 1, (1, 64)), sums.Walks(64, 64, (64, 1))]
+    form = sums.from_walks(walks, dtypes.dtype("d"), dtypes.dtype("d"), Kinds.of(2, 0)).canonical
+    plan = CpuPlan((16, 16), (8, 8), (1, 0), (1, 0))
+    assert check(plan, form) is plan
+    for changes in ({"store": Store.ALIGNED}, {"panel": (32, 32)}):
+        with pytest.raises(TtcError, match="plans of sums"):
+            check(plan.changed(**changes), form)
