@@ -36,14 +36,12 @@ def emit(k: Context, b: ir.IRBuilder, nodes: tuple[Node, ...], box: Box) -> None
         match node:
             case Loop():
                 _loop(k, b, node, box)
-            case Stage() | Orbit():
+            case Stage() | Orbit() | Tour():
                 _staged(k, b, node, box)
             case Micro():
                 micro(k, b, node, box)
             case Row():
                 row(k, b, node, box)
-            case Tour():
-                _tour(k, b, node, box)
             case OpenSlots():
                 emit(k, b, node.body, box.opened(b, k.arguments["scratch"], node.buffer))
             case AtRunEnd():
@@ -85,9 +83,12 @@ def _loop(k: Context, b: ir.IRBuilder, node: Loop, box: Box) -> None:
             emit(k, b, node.tail, tail.deeper(box, node, done))
 
 
-def _staged(k: Context, b: ir.IRBuilder, node: Stage | Orbit, box: Box) -> None:
+def _staged(k: Context, b: ir.IRBuilder, node: Stage | Orbit | Tour, box: Box) -> None:
     if isinstance(node, Orbit):
         _orbit(k, b, node, box)
+        return
+    if isinstance(node, Tour):
+        _tour(k, b, node, box)
         return
     inside = box.opened(b, k.arguments["scratch"], node.buffer)
     emit(k, b, node.fill, inside)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from llvmlite import ir
@@ -68,14 +68,14 @@ class Walk:
                 b.store(i64(value), self._slot(b, table, count, width, place))
             count = b.add(count, b.zext(self.is_new(b, number), I64))
         with counted(b, count, 1, "tile") as i:
-            values = [b.load(self._slot(b, table, i, width, n), typ=I64) for n in range(width)]
-            places, others = values[: len(self.axes)], values[len(self.axes) :]
+            row = [b.load(self._slot(b, table, i, width, n), typ=I64) for n in range(width)]
+            places, others = row[: len(self.axes)], row[len(self.axes) :]
             yield self._box(b, sizes, places, others or [lengths[k] for k in self.axes])
 
     def _slot(self, b: ir.IRBuilder, table: ir.Value, row: ir.Value, width: int, place: int) -> ir.Value:
         return at(b, table, add(b, mul(b, row, 8 * width), 8 * place))
 
-    def _box(self, b: ir.IRBuilder, sizes: Sizes, places: list[Int], lengths: list[Int]) -> Box:
+    def _box(self, b: ir.IRBuilder, sizes: Sizes, places: Sequence[Int], lengths: Sequence[Int]) -> Box:
         box = self.box
         for k, place, length in zip(self.axes, places, lengths, strict=True):
             box = box.moved(b, sizes, k, add(b, place, mul(b, self.place[k], -1)), length)

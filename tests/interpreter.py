@@ -33,6 +33,7 @@ from ttc_llvm.lowering.nodes import (
     Peeled,
     Row,
     Stage,
+    Tour,
     assert_never,
 )
 from ttc_llvm.lowering.operands import Buffer, PartialLine, Space, View
@@ -98,13 +99,16 @@ class Interpreter:
     beta: complex
     params: Sequence[int] = ()
     start: int = 0
+    alphas: Sequence[complex] = ()  # of the further terms of a sum
+    first: int = 0  # element of A
     writes: dict[Space, Array] = field(default_factory=dict)
     views: dict[int, tuple[int, tuple[int, ...]]] = field(default_factory=dict)  # of the nest, by their `id`
 
     def __post_init__(self) -> None:
         canonical = self.nest.canonical
         for space in (Space.SCRATCH, Space.SLOTS):
-            scratch = np.zeros(self.nest.scratch // canonical.a.itemsize, reference.numpy_type(canonical.a))
+            item = canonical.between if canonical.terms else canonical.a
+            scratch = np.zeros(self.nest.scratch // item.itemsize, reference.numpy_type(item))
             self.memory[space] = scratch
         self.writes = {space: np.zeros(len(m), np.int64) for space, m in self.memory.items()}
 
@@ -115,6 +119,7 @@ class Interpreter:
     def run(self, offsets: tuple[int, int], order: Sequence[int]) -> None:
         """Run these tasks of the grid, in this order; offsets: of canonical element 0 in A and in B."""
         c, nothing = self.nest.canonical, (0,) * len(SPACES)
+        self.first = offsets[0]
         lengths = tuple(self.size(axis.extent) for axis in c.axes)
         box = Box((NOWHERE,) * len(SPACES), (nothing,) * len(lengths), (0,) * len(lengths), lengths, {})
         for space, offset, side in zip((Space.A, Space.B), offsets, ("a", "b"), strict=True):
@@ -145,7 +150,7 @@ class Interpreter:
             match node:
                 case Loop():
                     self._loop(node, box)
-                case Stage() | Orbit():
+                case Stage() | Orbit() | Tour():
                     self._stage(node, box)
                 case Micro():
                     self._micro(node, box)
@@ -179,7 +184,10 @@ class Interpreter:
             ends = {**box.ends, (node.axis, node.step): here}
             self.nodes(body, box.moved(node.axis, first, chunk)._replace(ends=ends))
 
-    def _stage(self, node: Stage | Orbit, box: Box) -> None:
+    def _stage(self, node: Stage | Orbit | Tour, box: Box) -> None:
+        if isinstance(node, Tour):
+            self._tour(node, box)
+            return
         assert node.buffer.end == self.nest.scratch
         if isinstance(node, Orbit):
             self._orbit(node, box)
@@ -201,6 +209,18 @@ class Interpreter:
         for other in orbit[:0:-1]:
             self.nodes(node.step, other)
         self.nodes(node.drain, inside)
+
+    def _tour(self, node: Tour, box: Box) -> None:
+        """The box and its images, each once, if none of them comes after it."""
+        starts, lengths = box.starts, box.lengths
+        places = {tuple(starts[k] for k in image): [lengths[k] for k in image] for image in node.images}
+        if max(tuple(place[k] for k in node.axes) for place in places) > tuple(starts[k] for k in node.axes):
+            return
+        for place, ends in places.items():
+            tile = box
+            for k in node.axes:
+                tile = tile.moved(k, place[k] - starts[k], ends[k])
+            self.nodes(node.body, tile)
 
     def _image(self, node: Orbit, box: Box) -> Box:
         starts, lengths = box.starts, box.lengths
@@ -356,7 +376,11 @@ class Interpreter:
 
     def _addresses(self, view: View, box: Box, lengths: tuple[int, ...]) -> Array:
         place, strides = self._known(view)
-        return box.offsets[place] + _relative(strides, lengths)
+        if not view.term:
+            return box.offsets[place] + _relative(strides, lengths)
+        term = self.nest.canonical.terms[view.term - 1]
+        start = sum(i * s for i, s in zip(box.starts, term.strides, strict=True))
+        return self.first + term.offset + start + _relative(strides, lengths)
 
     def _known(self, view: View) -> tuple[int, tuple[int, ...]]:
         """A view's space and its strides, as numbers."""
@@ -375,8 +399,9 @@ class Interpreter:
     def _scaled(self, node: Micro | Row | FlushSlot, x: Array, old: Array) -> Array:
         """old: what B holds, anything of that shape where it is not read."""
         source, op = node.partial_line if isinstance(node, FlushSlot) else node.source, node.op
-        alpha = self.alpha if op.alpha is Alpha.ANY else float(op.alpha is Alpha.ONE)
-        beta = 0.0 if op.beta is Beta.ZERO else self.beta
+        own = self.alphas[op.term - 1] if op.term else self.alpha
+        alpha = own if op.alpha is Alpha.ANY else float(op.alpha is Alpha.ONE)
+        beta = {Beta.ZERO: 0.0, Beta.ONE: 1.0, Beta.ANY: self.beta}[op.beta]
         return reference.combine(x, old, (source.dtype, node.target.dtype), alpha, beta, op.conjugate)
 
     def _read(self, space: Space, where: Array) -> Array:
@@ -392,8 +417,9 @@ class Interpreter:
 
 
 def interpret(
-    case: Case, nest: LoopNest, placed: Placed, a: Array, b: Array, params: Sequence[int] = (), start: int = 0
-) -> Array:
+    case: Case, nest: LoopNest, placed: Placed, a: Array, b: Array, params: Sequence[int] = (), start: int = 0,
+    alphas: Sequence[complex] = (),
+) -> Array:  # fmt: skip
     """B's storage after running the nest on storages a and b, which stay as they are, last task first. start: elements
     of B from a boundary of lines to its storage.
 
@@ -408,7 +434,7 @@ def interpret(
     }
     if c.in_place:
         memory[Space.A] = memory[Space.B]
-    machine = Interpreter(nest, memory, case.alpha, case.beta, params, start=start)
+    machine = Interpreter(nest, memory, case.alpha, case.beta, params, start, alphas)
     offsets = window_a.origin * unit_a + placed.offset_a, window_b.origin * unit_b + placed.offset_b
     machine.run(offsets, range(machine.tasks())[::-1])
     written = np.zeros(b.shape, np.int64)

@@ -172,6 +172,6 @@ def test_what_a_form_keeps_does_not_travel() -> None:
     assert (hash(form), form.extents, form.along("a")) == (hash(form), (7, 8, 9), (0, 1, 2))
     assert "_hash" in vars(form)
     there = pickle.loads(pickle.dumps(form))
-    assert set(vars(there)) == {"axes", "a", "b", "kinds", "conjugate", "in_place"}
+    assert set(vars(there)) == {"axes", "a", "b", "kinds", "conjugate", "in_place", "terms"}
     assert there == form
     assert hash(there) == hash(form)

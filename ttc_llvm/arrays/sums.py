@@ -68,27 +68,37 @@ def permute_sum(
         ((axes, alpha),) = known.items()
         return transpose(
             x, axes, out=out, alpha=alpha, beta=beta, conjugate=conjugate, order=order, threads=threads, effort=effort
-        )  # fmt: skip
-    target, view = None if out is None else result_place(out, "out"), given.view
-    if is_masked(view) or is_masked(out) or (target is not None and target.on_device):
-        raise ArrayError("sums of permutations are for plain arrays on the host: x or out is none")
+        )
+    if is_masked(given.view) or is_masked(out):
+        raise ArrayError("sums of permutations are for plain arrays: x or out is a masked one")
+    view, target = base(given.view), None if out is None else _target(given.view, next(iter(known)), out)
     conjugate = flag("conjugate", conjugate, ProblemError) != given.conjugated and not is_real(view.dtype)
-    most, plans = call.threads_for(threads, view), efforts.effort("effort", effort)
-    problems = _checked(known, view.dtype, view.dtype if target is None else target.view.dtype, beta, conjugate)
-    wanted = _Sum(problems[0], {axes: p.alpha for axes, p in zip(known, problems, strict=True)}, most, plans)
-    if target is None:
-        check_beta(beta)
-        result = new_like(base(view).transpose(next(iter(known))), call.order(order), most)
-        _add(wanted, base(view), result)
-        return given.handed(result)
-    check_result(target.view.shape, view.transpose(next(iter(known))))
+    problems = _checked(known, view.dtype, view.dtype if target is None else target.dtype, beta, conjugate)
+    alphas = {axes: p.alpha for axes, p in zip(known, problems, strict=True)}
+    most = call.threads_for(threads, view)
+    wanted = _Sum(problems[0], alphas, most, efforts.effort("effort", effort))
+    placed = call.order(order)
+    if target is not None:
+        _add(wanted, view, target)
+        return out
+    check_beta(beta)
+    result = new_like(view.transpose(next(iter(known))), placed, most)
+    _add(wanted, view, result)
+    return given.handed(result)
+
+
+def _target(view: Array, axes: tuple[int, ...], out: Any) -> Array:
+    """The memory of a given result, which is checked."""
+    target = result_place(out, "out")
+    if target.on_device:
+        raise ArrayError(f"out is a {type(out).__name__} on a device: x is on the host")
+    check_result(target.view.shape, view.transpose(axes))
     check_once(target.view)
     if share(view, target.view):
-        raise ArrayError("out shares memory with x: a sum of permutations reads x while it writes")
+        raise ArrayError("out shares memory with x: a sum of permutations reads x while it writes out")
     if target.written is not None:
         target.written()
-    _add(wanted, base(view), base(target.view))
-    return out
+    return base(target.view)
 
 
 def _listed(terms: Any, view: Array) -> Terms:
@@ -115,7 +125,7 @@ def _checked(known: Terms, of: np.dtype[Any], to: np.dtype[Any], beta: complex, 
     names = {dtypes.from_numpy(t).name for t in (of, to)}
     if not names <= {*LETTERS}:
         other = of if dtypes.from_numpy(of).name not in LETTERS else to
-        raise ProblemError(f"dtype {spelled(other)}: sums of permutations are of float32, float64, complex64, complex128")
+        raise ProblemError(f"dtype {spelled(other)}: sums are of float32, float64, complex64 and complex128")
     return [Problem((), (), pair_of(of, to), alpha=a, beta=beta, conjugate=conjugate) for a in known.values()]
 
 

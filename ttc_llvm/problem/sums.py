@@ -28,9 +28,10 @@ def from_walks(axes: Iterable[Walks], a: DType, b: DType, kinds: Kinds, conjugat
 
     Raises ProblemError as `from_axes`.
     """
-    kept = [axis for axis in axes if axis.extent != 1]
+    every = list(axes)
+    count = len(every[0].strides_a) if every else 1
+    kept = [axis for axis in every if axis.extent != 1] or [Walks(1, 1, (1,) * count)]
     first = from_axes([Axis(x.extent, x.strides_a[0], x.stride_b) for x in kept], a, b, kinds, conjugate)
-    count = len(kept[0].strides_a) if kept else 1
     if count == 1 or first.canonical.elements == 0:
         return first
     ahead = [_ahead(kept, n) for n in range(count)]
@@ -89,8 +90,8 @@ def single(form: Canonical, n: int) -> Canonical:
 
 @lru_cache(maxsize=256)
 def group(form: Canonical) -> tuple[tuple[int, ...], ...]:
-    """The permutations of positions under which tiles of B read the same tiles of A: images[k] = the axis whose position
-    axis k takes, the first one all in place; () where terms read other elements of A, or the group is too large."""
+    """The permutations of positions under which tiles of B read the same tiles of A: image[k] = the axis whose position
+    axis k takes. The first one leaves all in place; none where terms read other elements, or there are too many."""
     if any(term.offset for term in form.terms):
         return ()
     places = {(x.extent, static(x.stride_a)): k for k, x in enumerate(form.axes)}

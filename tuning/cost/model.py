@@ -24,7 +24,8 @@ NOTHING = CpuPlan((1,), (1,), (0,), (0,))  # where there is no element to move
 def ranked(canonical: Canonical, target: Target, threads: int, forced: Forced = FREE) -> Iterator[CpuPlan]:
     """Every plan worth trying, the one expected to be fastest first; lazy and deterministic."""
     if canonical.in_place or canonical.terms:
-        return (sums if canonical.terms else in_place).plans(canonical, target, threads, forced)
+        listed = sums.plans if canonical.terms else in_place.plans
+        return listed(canonical, target, threads, forced)
     model, forced = Model(canonical, target, threads), settled(forced, target)
     plans = candidates.enumerate_plans(canonical, target, forced, model.costs)
     if forced.orders or not many_threads.divides(canonical, threads):

@@ -45,7 +45,8 @@ def _fill(
     block, kept = _block(canonical, plan, strides), Beta.ONE if number else Beta.ZERO
     source = View(Space.A, canonical.a, strides, number)
     op = Op(Alpha.ANY, kept, canonical.conjugate, canonical.between, number)
-    return _loops(canonical, plan, Micro(source, scratch, op, block, block, prefetch=prefetch_of(plan), loads=loads), target)
+    leaf = Micro(source, scratch, op, block, block, prefetch=prefetch_of(plan), loads=loads)
+    return _loops(canonical, plan, leaf, target)
 
 
 def _block(canonical: Canonical, plan: CpuPlan, strides: tuple[Size, ...]) -> tuple[int, ...]:
@@ -69,7 +70,8 @@ def _drain(canonical: Canonical, writing: Writing, scratch: View, target: Target
     if not writing.by_rows:
         flat = row_block(canonical, plan, target)
         grain = tuple(0 if spans(n, x.extent) else n for n, x in zip(flat, canonical.axes, strict=True))
-        return _loops(canonical, replace(plan, inner=canonical.along("b")), Micro(scratch, sink, op, flat, grain), target)
+        leaf, along = Micro(scratch, sink, op, flat, grain), replace(plan, inner=canonical.along("b"))
+        return _loops(canonical, along, leaf, target)
     run = run_of_b(canonical, plan)
     width = prod(canonical.bounds[k] for k in run[:-1])
     return row_loops(canonical, plan, Row(scratch, sink, op, run, width), canonical.along("b"))
