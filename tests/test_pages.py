@@ -31,6 +31,7 @@ PAGES: dict[str, tuple[tuple[int, ...], str]] = {
     "einsum.md": ((0,), ""),
     "groups.md": ((), ""),
     "in_place.md": ((), ""),
+    "sums.md": ((), ""),
     "torch.md": ((), ""),
     "howto/faster.md": ((), SMALL),
     "howto/quantum.md": ((), STATE),
