@@ -116,6 +116,29 @@ def test_rows_that_follow_each_other_by_pieces_of_registers_are_written_where_th
             assert (memory[:, :, -1] == -1).all()
 
 
+@pytest.mark.parametrize("dtype", "sdcz")
+@pytest.mark.parametrize(
+    ("spec", "size"),
+    [
+        ("akb,jk->jba", {"a": 16, "b": 37, "j": 11, "k": 9}),
+        ("akb,jk->jba", {"a": 48, "b": 16, "j": 20, "k": 5}),
+        ("jk,akb->jba", {"a": 8, "b": 53, "j": 11, "k": 300}),
+        ("dbkc,kj->dcjb", {"b": 24, "c": 19, "d": 3, "j": 11, "k": 4}),
+        ("amji,cbkm->kjicba", {"a": 20, "m": 30, "j": 5, "i": 3, "c": 4, "b": 13, "k": 12}),
+    ],
+)  # fmt: skip
+def test_rows_and_columns_are_packed_in_every_way(dtype: str, spec: str, size: dict[str, int]) -> None:
+    """Turned, in runs of registers and of pieces, one by one; whole and ragged blocks, on one and two threads."""
+    stated = Contraction(spec, size, dtype)
+    draw = np.random.default_rng(5)
+    a, b = (draw.integers(-9, 9, stated.shape(name)).astype(TYPES[dtype]) for name in "ab")
+    c = np.empty(stated.shape("c"), TYPES[dtype])
+    for number, products in enumerate(space.plans(merge(stated))):
+        c[...] = np.nan
+        FusedExecution(stated, products, 1 + number % 2).run(a, b, c)
+        assert (c == np.einsum(spec, a, b, optimize=True)).all()
+
+
 MACHINES = "avx512", "knl", "avx2", "avx", "sse2", "neon", "sve", "vsx", "vsx-be", "rvv", "wasm"
 MULTIPLY = {"avx512": "vfmadd", "avx2": "vfmadd", "neon": "fmla", "vsx": "xvmadd", "avx": "vmulp", "sse2": "mulp"}
 

@@ -13,7 +13,7 @@ from ..integer_expressions import Function
 from ..module import new_module
 from . import calls, macro_kernel
 from .micro_kernel import add_micro_kernels
-from .pack import Group, add_packer
+from .pack import Group, add_packer, add_run_packer, add_turned_packer
 from .scatter import add_scatter
 
 
@@ -35,5 +35,7 @@ def register_functions(module: ir.Module, kernel: MicroKernel, target: Target) -
         calls.multiply_part: part,
         calls.scatter_tile: add_scatter(module, kernel),
         calls.pack_rows: add_packer(module, target, rows, "pack_rows"),
+        calls.pack_turned: add_turned_packer(module, target, rows, kernel.piece, "pack_turned"),
+        calls.pack_runs: add_run_packer(module, target, rows, kernel.piece, "pack_runs"),
         calls.pack_columns: add_packer(module, target, columns, "pack_columns"),
     }

@@ -37,6 +37,18 @@ def pack_rows(panel: int, source: int, rows: int, terms: int, depth: int) -> int
     raise NotImplementedError
 
 
+def pack_turned(places: int, source: int, rows: int, terms: int, depth: int, width: int) -> int:
+    """See `pack.add_turned_packer`: rows of A, to as many places as a register has."""
+    raise NotImplementedError
+
+
+def pack_runs(
+    places: int, source: int, rows: int, terms: int, depth: int, width: int, count: int, step: int
+) -> int:
+    """See `pack.add_run_packer`: runs of rows or columns, to a place each."""
+    raise NotImplementedError
+
+
 def pack_columns(panel: int, source: int, rows: int, terms: int, depth: int) -> int:
     """See `pack.add_packer`: a tile's columns of B."""
     raise NotImplementedError

@@ -14,10 +14,13 @@ PANELS_A, PANELS_B, TILE, ROWS_A, ROWS_C, COLUMNS_B, COLUMNS_C, TERMS_A, TERMS_B
 BATCHES, BATCH_AXES, M_AXES, N_AXES, K_AXES = range(184, 224, 8)
 PLACE = 32
 # Bytes of scratch, and of a tile in it; the number of tasks; bytes from each tensor's start to where it is walked from;
-# whether rows are B's.
-SCRATCH, TILE_BYTES, TASKS, SHIFT_A, SHIFT_B, SHIFT_C, SWAPPED, AXES = range(256, 320, 8)
+# whether rows are B's; of rows that are turned as they are packed (`job.Turn`), how many follow each other in C, 0 =
+# none are, and the extent of the index of those that follow each other in A.
+SCRATCH, TILE_BYTES, TASKS, SHIFT_A, SHIFT_B, SHIFT_C, SWAPPED, TURN, TURNS, AXES = range(256, 336, 8)
 AXIS, BATCH_AXIS = 24, 32  # bytes of an axis of two tensors, and of three
 MOST_AXES = 64
+MOST_LANES = 64  # of a register
+MOST_RUNS = 16  # of rows or columns that are packed together
 BY_BATCH, BY_ROWS, BY_COLUMNS = range(3)  # sides
 # The words of a call: the address of C; how it is written; the scalars of the first block of terms; those of others,
 # which add to C.

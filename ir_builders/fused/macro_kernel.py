@@ -16,10 +16,9 @@ from .calls import (
     TURNED,
     multiply_part,
     multiply_tile,
-    pack_columns,
-    pack_rows,
     scatter_tile,
 )
+from .packing import pack_block_of_columns, pack_block_of_rows
 
 IN_A_ROW, ALIGNED = 1, 2  # flags of a tile of rows: they follow each other in C; and begin at a boundary
 IN_PIECES = 4  # those of each piece of a register do
@@ -61,7 +60,7 @@ def columns(a: int, b: int, c: int, call: int, job: int, scratch: int, begin: in
         while is_first or term < load64(job + f.K):
             k = min(load64(job + f.BLOCK_K), load64(job + f.K) - term)
             tabulate(job, f.K_AXES, term, k, 1, terms_a, terms_b)
-            pack_block_of_columns(job, b, scratch, n, k)
+            pack_block_of_columns(job, b, scratch, first, n, k)
             rows(job, a, c, scalars, way, scratch, begin, end, n, k)
             term, scalars, way, is_first = term + k, call + f.CALL_LATER, ADD | way & TURNED, 0
         first += n
@@ -80,7 +79,7 @@ def rows(
         m = min(load64(job + f.BLOCK_M), last - first)
         tabulate(job, f.M_AXES, first, m, load64(job + f.TILE_M), of_a, of_c)
         inspect_rows(job, c, scratch, m)
-        pack_block_of_rows(job, a, scratch, m, k)
+        pack_block_of_rows(job, a, scratch, first, m, k)
         tiles(job, c, scalars, way, scratch, m, n, k)
         first += m
     return 0
@@ -157,30 +156,6 @@ def inspect_rows(job: int, c: int, scratch: int, m: int) -> int:
             found |= IN_PIECES
         store64(scratch + load64(job + f.FLAGS) + 8 * number, found)
         of_c += 8 * tile
-    return 0
-
-
-def pack_block_of_columns(job: int, b: int, scratch: int, n: int, k: int) -> int:
-    """Pack the columns of a block tile by tile."""
-    tile, terms = load64(job + f.TILE_N), scratch + load64(job + f.TERMS_B)
-    panel, of_b = scratch + load64(job + f.PANELS_B), scratch + load64(job + f.COLUMNS_B)
-    for _ in range((n + tile - 1) // tile):
-        pack_columns(panel, b, of_b, terms, k)
-        panel += tile * k * load64(job + f.SIZE)
-        of_b += 8 * tile
-    return 0
-
-
-def pack_block_of_rows(job: int, a: int, scratch: int, m: int, k: int) -> int:
-    """Pack the rows of a block tile by tile, a register of them at a time."""
-    tile, group, terms = load64(job + f.TILE_M), load64(job + f.GROUP), scratch + load64(job + f.TERMS_A)
-    panel, of_a = scratch + load64(job + f.PANELS_A), scratch + load64(job + f.ROWS_A)
-    size = load64(job + f.SIZE)
-    for _ in range((m + tile - 1) // tile):
-        for register in range(tile // group):
-            pack_rows(panel + register * group * size, a, of_a + 8 * group * register, terms, k)
-        panel += tile * k * size
-        of_a += 8 * tile
     return 0
 
 

@@ -17,6 +17,7 @@ from ttc_llvm.problem.dtypes import DType
 from ttc_llvm.problem.kinds import Alpha, Beta
 
 from ..carriers import carrier_type
+from ..frame import reserved
 from ..llvmlite_extensions import external, vector_type
 from ..memory import store
 from ..micro_tile import MicroTile, Sizes
@@ -55,6 +56,46 @@ def add_packer(module: ir.Module, target: Target, group: Group, name: str) -> ir
     return function
 
 
+def add_turned_packer(module: ir.Module, target: Target, group: Group, piece: int, name: str) -> ir.Function:
+    """The function `(places, source, rows, terms, depth, width)`: as many places as the group has elements take `width`
+    rows each, for each term: elements that follow each other in the source go to one place after the other, rows of a
+    place are equally far apart. width: the group's, or a piece of it. places: addresses, those of the first term.
+    """
+    function = ir.Function(module, ir.FunctionType(I64, [I64] * (1 + len(ARGUMENTS))), name)
+    function.linkage = "internal"
+    function.attributes.add("nounwind")
+    b = ir.IRBuilder(function.append_basic_block("entry"))
+    made = _Packer(module, target, group, b, function)
+    whole, part = b.append_basic_block("whole"), b.append_basic_block("part")
+    b.cbranch(b.icmp_signed("==", function.args[-1], i64(group.count)), whole, part)
+    for block, width in ((whole, group.count), (part, piece)):
+        b.position_at_end(block)
+        made.turn(width)
+        b.ret(i64(0))
+    return function
+
+
+def add_run_packer(module: ir.Module, target: Target, group: Group, piece: int, name: str) -> ir.Function:
+    """The function `(places, source, rows, terms, depth, width, count, step)`: for each term, so many runs of `width`
+    elements that follow each other go to a place each, `step` bytes behind the last term's. width: the group's, or a
+    piece of it; rows: offsets of all elements.
+
+    All runs of a term are read before the next term: what follows each other in memory is read so."""
+    function = ir.Function(module, ir.FunctionType(I64, [I64] * (3 + len(ARGUMENTS))), name)
+    function.linkage = "internal"
+    function.attributes.add("nounwind")
+    b = ir.IRBuilder(function.append_basic_block("entry"))
+    made = _Packer(module, target, group, b, function)
+    width, count, step = function.args[len(ARGUMENTS) :]
+    whole, part = b.append_basic_block("whole"), b.append_basic_block("part")
+    b.cbranch(b.icmp_signed("==", width, i64(group.count)), whole, part)
+    for block, elements in ((whole, group.count), (part, piece)):
+        b.position_at_end(block)
+        made.run(elements, count, step)
+        b.ret(i64(0))
+    return function
+
+
 class _Packer:
     """One function."""
 
@@ -63,7 +104,7 @@ class _Packer:
     ) -> None:
         self._module, self._target, self._group, self._b = module, target, group, b
         self._size = group.dtype.itemsize
-        panel, source, rows, terms, self._depth = function.args
+        panel, source, rows, terms, self._depth = function.args[: len(ARGUMENTS)]
         self._panel, self._source, self._rows, self._terms = (
             b.inttoptr(word, PTR) for word in (panel, source, rows, terms)
         )
@@ -83,6 +124,30 @@ class _Packer:
             self._regular(first, stride)
         self._elements(i64(0))
         b.ret(i64(0))
+
+    def run(self, width: int, count: ir.Value, step: ir.Value) -> None:
+        """Runs of so many elements."""
+        b, kind = self._b, carrier_type(self._group.dtype, width)
+        with counted(b, self._depth, 1, "term") as k:
+            start, behind = at(b, self._source, self._term(k)), b.mul(k, step)
+            with counted(b, count, 1, "run") as number:
+                offset = load(b, at(b, self._rows, b.mul(number, i64(8 * width))), I64, 8)
+                place = b.inttoptr(load(b, at(b, self._panel, b.mul(number, i64(8))), I64, 8), PTR)
+                store(b, load(b, at(b, start, offset), kind, self._align), at(b, place, behind), self._align)
+
+    def turn(self, width: int) -> None:
+        """Blocks of so many rows, transposed in registers, from memory at hand to their places."""
+        b, count, size = self._b, self._group.count, self._size
+        first = load(b, self._rows, I64, 8)
+        stride = b.sub(load(b, at(b, self._rows, 8), I64, 8), first)
+        kept = reserved(b, count * width * size, 64, "kept")
+        start, kind = at(b, self._source, first), carrier_type(self._group.dtype, width)
+        with counted(b, self._depth, 1, "term") as k:
+            self._transposed(at(b, start, self._term(k)), kept, stride, (width, count), width)
+            for number in range(count):
+                place = b.inttoptr(load(b, at(b, self._panel, 8 * number), I64, 8), PTR)
+                to = at(b, place, b.mul(k, i64(self._group.step * size)))
+                store(b, load(b, at(b, kept, number * width * size), kind, width * size), to, self._align)
 
     @contextmanager
     def _case(self, condition: ir.Value, name: str) -> Iterator[None]:
@@ -121,7 +186,7 @@ class _Packer:
             block, other, done = (b.append_basic_block(name) for name in ("transposed", "apart", "next"))
             b.cbranch(unit, block, other)
             b.position_at_end(block)
-            self._transposed(at(b, start, self._term(k)), self._place(k), stride)
+            self._transposed(at(b, start, self._term(k)), self._place(k), stride, (count, count), self._group.step)
             b.branch(done)
             b.position_at_end(other)
             self._elements(k, b.add(k, i64(count)))
@@ -130,12 +195,14 @@ class _Packer:
         rest = b.and_(self._depth, i64(-count))
         self._elements(rest)
 
-    def _transposed(self, source: ir.Value, panel: ir.Value, stride: ir.Value) -> None:
+    def _transposed(
+        self, source: ir.Value, panel: ir.Value, stride: ir.Value, extents: tuple[int, int], step: int
+    ) -> None:
         b, group = self._b, self._group
         apart = Param(0, "apart")
         node = Micro(
-            View(Space.A, group.dtype, (apart, 1)), View(Space.SCRATCH, group.dtype, (1, group.step)),
-            Op(Alpha.ONE, Beta.ZERO, False, group.dtype), (group.count, group.count), (0, 0),
+            View(Space.A, group.dtype, (apart, 1)), View(Space.SCRATCH, group.dtype, (1, step)),
+            Op(Alpha.ONE, Beta.ZERO, False, group.dtype), extents, (0, 0),
         )  # fmt: skip
         sizes = Sizes({0: b.sdiv(stride, i64(self._size))})
         MicroTileCode(

@@ -40,6 +40,7 @@ def planned(
     store64(job + f.SWAPPED, swapped)
     store64(job + f.M, extent(table, count, N if swapped else M))
     store64(job + f.N, extent(table, count, M if swapped else N))
+    store64(job + f.TURN, 0)
     store64(job + f.K, extent(table, count, K))
     store64(job + f.BATCHES, extent(table, count, BATCH))
     if load64(job + f.M) == 0 or load64(job + f.N) == 0 or load64(job + f.BATCHES) == 0:

@@ -29,7 +29,7 @@ from .plan import Fused
 Array = npt.NDArray[Any]
 SOURCES = (
     "fused/arithmetic", "fused/build", "fused/calls", "fused/fields", "fused/layout", "fused/macro_kernel",
-    "fused/micro_kernel", "fused/pack", "fused/scatter", "memory", "micro_tile", "micro_tile_code",
+    "fused/micro_kernel", "fused/pack", "fused/packing", "fused/scatter", "memory", "micro_tile", "micro_tile_code",
 )  # fmt: skip
 KEPT_SCALARS = 16
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -14,6 +14,7 @@ from ...lazy_dataclasses import dataclass
 from ...lowering.micro_kernel import MicroKernel
 from ...operands.addresses import data_address
 from ...problem.contraction import OPERANDS
+from ..merged import C
 from .plan import Fused
 
 Array = npt.NDArray[Any]
@@ -28,6 +29,29 @@ class Job:
     tasks: int
 
 
+class Turn(NamedTuple):
+    """Rows that are turned as they are packed: in C those of the last index follow each other, in A those of another
+    one, `inner`. They are taken in the order of quotient, inner, remainder of the last one by `width`."""
+
+    inner: int
+    width: int
+
+
+def turn(fused: Fused, kernel: MicroKernel) -> Turn | None:
+    """The turn of a plan whose rows would be packed one by one."""
+    rows, left = fused.plan.rows, fused.tensors[0]
+    if len(rows) < 2 or fused.is_packed_by_vectors(left):
+        return None
+    steps, inner = fused.strides(left), fused.merged.indices[rows[-1]]
+    widths = [width for width in (kernel.group, kernel.piece) if inner.extent % width == 0]
+    if inner.strides[C] != 1 or not widths or kernel.group < 2:
+        return None
+    index = rows[-2]  # others are too far from each other in C
+    if steps[index] == 1 and fused.merged.indices[index].extent >= kernel.group:
+        return Turn(index, widths[0])
+    return None
+
+
 def job(fused: Fused, kernel: MicroKernel) -> Job:
     """The job of a plan."""
     size = kernel.dtype.itemsize
@@ -36,18 +60,20 @@ def job(fused: Fused, kernel: MicroKernel) -> Job:
         for wanted, extent, tile in zip(fused.plan.block, fused.sizes, (kernel.rows, kernel.columns, 1), strict=True)
     ]
     streamed = kernel.group * size if fused.plan.streams else 0
-    axes, counts, starts = _axes(fused, size)
+    found = turn(fused, kernel)
+    axes, counts, starts = _axes(fused, size, found)
     settled = [0] * ((f.BATCHES - f.SIDE) // 8)
     words = [
         *fused.sizes, *block, kernel.rows, kernel.columns, kernel.group, size, streamed, *settled, fused.batches,
-        *counts, *starts, 0, kernel.tile_bytes, 0, *[0] * 3, fused.swapped, *axes,
+        *counts, *starts, 0, kernel.tile_bytes, 0, *[0] * 3, fused.swapped,
+        *((0, 0) if found is None else (found.width, fused.merged.indices[found.inner].extent)), *axes,
     ]  # fmt: skip
     made = np.array(words, np.int64)
     settle(data_address(made))
     return Job(made, int(made[f.SCRATCH // 8]), int(made[f.TASKS // 8]))
 
 
-def _axes(fused: Fused, size: int) -> tuple[list[int], list[int], list[int]]:
+def _axes(fused: Fused, size: int, found: Turn | None) -> tuple[list[int], list[int], list[int]]:
     """Extents and strides of each class, how many each has, and where they begin."""
     left, right, c = fused.tensors
     plan, indices = fused.plan, fused.merged.indices
@@ -59,9 +85,13 @@ def _axes(fused: Fused, size: int) -> tuple[list[int], list[int], list[int]]:
     )  # fmt: skip
     for group, tensors in classes:
         starts.append(f.AXES + 8 * len(words))
-        counts.append(len(group))
-        for number in group:
-            words += [indices[number].extent, *(strides[tensor][number] * size for tensor in tensors)]
+        of_group = [(indices[k].extent, *(strides[tensor][k] * size for tensor in tensors)) for k in group]
+        if found is not None and group == plan.rows:
+            index, (extent, *steps) = of_group.pop(group.index(found.inner)), of_group.pop()
+            outer = (extent // found.width, *(step * found.width for step in steps))
+            of_group += [outer, index, (found.width, *steps)]
+        counts.append(len(of_group))
+        words += [word for axis in of_group for word in axis]
     return words, counts, starts
 
 

@@ -21,6 +21,7 @@ from ...tuning.database.records import Record, Request
 from ..gemm import LINE
 from ..merged import C, merge
 from .execution import FusedExecution, micro_kernel, revision
+from .job import turn
 from .plan import Fused, FusedPlan
 
 KIND = "speeds"  # of rows in the database
@@ -37,11 +38,11 @@ ROUNDS, ENOUGH = 5, 2e-2  # runs of each, and the seconds after which there are 
 class FusedRates(NamedTuple):
     """Seconds that parts of a fused contraction take.
 
-    start: of a call; batch: of a further product of a call, beside its tiles; term: of a tile for each
-    term of its sums; tile, apart, far: of a tile to be written, of one whose rows do not follow each other in C, and of
-    one of a block of so many such rows that their pages are not at hand; packed, picked, fetched: of an element that is
-    packed with its neighbours, or by itself, or by itself from a line that has left the caches since; written,
-    streamed: of a byte of C beyond the caches, through them and past them; read: of a byte of A or B there.
+    start: of a call; batch: of a further product of a call, beside its tiles; term: of a tile for each term of its
+    sums; tile, apart, far: of a tile to be written, of one whose rows do not follow each other in C, and of one of a
+    block of so many such rows that their pages are not at hand; packed, turned, picked, fetched: of an element that is
+    packed with its neighbours, or turned with them, or by itself, or so from a line that has left the caches since;
+    written, streamed: of a byte of C beyond the caches, through them and past them; read: of a byte of A or B there.
     """
 
     start: float
@@ -51,6 +52,7 @@ class FusedRates(NamedTuple):
     apart: float
     far: float
     packed: float
+    turned: float
     picked: float
     fetched: float
     written: float
@@ -82,6 +84,8 @@ class FusedRates(NamedTuple):
         """Of an element of A or B that is packed."""
         if fused.is_packed_by_vectors(tensor):
             return self.packed
+        if tensor == fused.tensors[0] and turn(fused, micro_kernel(fused.merged.dtype)) is not None:
+            return self.turned
         plan, strides = fused.plan, fused.strides(tensor)
         side = plan.rows if tensor == fused.tensors[0] else plan.columns
         nearest = min((*side, *plan.terms), key=strides.__getitem__, default=-1)
@@ -136,7 +140,10 @@ def _measured(dtype: str) -> FusedRates:
     elements = (m + kernel.columns) * LONG
     packed = (_product(dtype, narrow) - start - TILES * long) / elements
     picked = (_product(dtype, narrow, spread_a=3) - start - TILES * long) / (m * LONG)
-    fetched = (_apart(dtype) - start) / TILES - TILES * long
+    turned, fetched = (
+        (_apart(dtype, m - ragged, many) - start) / many - TILES * long
+        for ragged, many in ((0, max(TILES, kernel.group)), (1, TILES))
+    )
     large = WIDE, WIDE, THIN
     tiles = -(-WIDE // kernel.rows) * -(-WIDE // kernel.columns)
     known = start + tiles * (THIN * term + tile) + 2 * WIDE * THIN * packed
@@ -145,8 +152,8 @@ def _measured(dtype: str) -> FusedRates:
     deep = _product(dtype, (WIDE, kernel.columns, WIDE))
     read = deep - start - -(-WIDE // kernel.rows) * (WIDE * term + tile) - WIDE * WIDE * packed
     found = FusedRates(
-        start, (several - start) / LONG, term, tile, apart - term * SHORT, far - term * SHORT, packed, picked,
-        fetched / (m * LONG), written / of_c, streamed / of_c, read / of_c,
+        start, (several - start) / LONG, term, tile, apart - term * SHORT, far - term * SHORT, packed,
+        turned / (m * LONG), picked, fetched / (m * LONG), written / of_c, streamed / of_c, read / of_c,
     )  # fmt: skip
     return FusedRates(*(max(value, LEAST) for value in found))
 
@@ -180,11 +187,13 @@ def _product(
     return _least(lambda: run(a, b, c))
 
 
-def _apart(dtype: str) -> float:
-    """Seconds of a narrow product whose rows come from lines that leave the caches before their next element is read.
+def _apart(dtype: str, rows: int, many: int) -> float:
+    """Seconds of a narrow product of so many times as many rows, those of which that A has one behind the other are far
+    from each other in C: they are turned or, where rows are no multiple of registers, come one by one, from lines that
+    leave the caches before their next element is read.
     """
     kernel = micro_kernel(dtype)
-    extents = {"u": TILES, "r": kernel.rows * TILES, "k": LONG, "j": kernel.columns}
+    extents = {"u": many, "r": rows, "k": LONG, "j": kernel.columns}
     stated = Contraction("kru,kj->jur", extents, dtype)
     of = {letters: number for number, letters in enumerate(merge(stated).letters)}
     block = kernel.rows * TILES, kernel.columns, LONG

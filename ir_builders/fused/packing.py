@@ -1,0 +1,82 @@
+"""Packing of blocks of A and B, as functions of integers: which rows or columns go together."""
+
+from __future__ import annotations
+
+from ttc_llvm.lowering.micro_kernel import piece
+
+from ..words import load64, local, store64
+from . import fields as f
+from .calls import pack_columns, pack_rows, pack_runs, pack_turned
+
+
+def pack_block_of_columns(job: int, b: int, scratch: int, first: int, n: int, k: int) -> int:
+    """Pack the columns of a block, a tile or several at a time."""
+    tile, group, terms = load64(job + f.TILE_N), load64(job + f.GROUP), scratch + load64(job + f.TERMS_B)
+    panel, of_b, size = scratch + load64(job + f.PANELS_B), scratch + load64(job + f.COLUMNS_B), load64(job + f.SIZE)
+    column, places, are_runs = 0, local(8 * f.MOST_RUNS), tile == group or tile == piece(group)
+    while column < n:
+        count = min(run_of(job, f.N_AXES, first + column, n - column) // tile, f.MOST_RUNS) if are_runs else 0
+        for number in range(count):
+            store64(places + 8 * number, panel + (column + number * tile) * k * size)
+        if count > 0:
+            pack_runs(places, b, of_b + 8 * column, terms, k, tile, count, tile * size)
+        else:
+            pack_columns(panel + column * k * size, b, of_b + 8 * column, terms, k)
+        column += tile * max(count, 1)
+    return 0
+
+
+def innermost(job: int, axes: int) -> int:
+    """The extent of the innermost index of a class, 1 where there is none."""
+    number = load64(job + axes)
+    return load64(job + load64(job + axes + f.PLACE) + f.AXIS * (number - 1)) if number > 0 else 1
+
+
+def run_of(job: int, axes: int, first: int, most: int) -> int:
+    """The number of rows or columns from there on that follow each other in A or B; 0 where they do not."""
+    number = load64(job + axes)
+    if number == 0 or load64(job + load64(job + axes + f.PLACE) + f.AXIS * (number - 1) + 8) != load64(job + f.SIZE):
+        return 0
+    extent = innermost(job, axes)
+    return min(extent - first % extent, most)
+
+
+def pack_block_of_rows(job: int, a: int, scratch: int, first: int, m: int, k: int) -> int:
+    """Pack the rows of a block: as many registers at a time as follow each other in A; a register by its pieces; as
+    many rows as are turned together; or any register's."""
+    tile, group, terms = load64(job + f.TILE_M), load64(job + f.GROUP), scratch + load64(job + f.TERMS_A)
+    of_a, turn, turns = scratch + load64(job + f.ROWS_A), load64(job + f.TURN), load64(job + f.TURNS)
+    size, part, row, places = load64(job + f.SIZE), piece(group), 0, local(8 * f.MOST_LANES)
+    are_pieces = innermost(job, f.M_AXES) % part == 0
+    while row < m:
+        is_turned = turn > 0 and row + group * turn <= m
+        run = run_of(job, f.M_AXES, first + row, m - row)
+        count = min(run // group, f.MOST_RUNS)
+        if count > 0:
+            for number in range(count):
+                store64(places + 8 * number, place_of_row(job, scratch, row + number * group, k))
+            pack_runs(places, a, of_a + 8 * row, terms, k, group, count, tile * size)
+            row += group * count
+        elif run > 0 and row + group <= m and are_pieces:
+            for number in range(group // part):
+                store64(places + 8 * number, place_of_row(job, scratch, row + number * part, k))
+            pack_runs(places, a, of_a + 8 * row, terms, k, part, group // part, tile * size)
+            row += group
+        elif is_turned and (first + row) % turn == 0 and (first + row) // max(turn, 1) % turns + group <= turns:
+            for number in range(group):
+                store64(places + 8 * number, place_of_row(job, scratch, row + number * turn, k))
+            pack_turned(places, a, of_a + 8 * row, terms, k, turn)
+            row += group * turn
+        else:
+            pack_rows(place_of_row(job, scratch, row, k), a, of_a + 8 * row, terms, k)
+            row += group
+    while row % tile != 0:
+        pack_rows(place_of_row(job, scratch, row, k), a, of_a + 8 * row, terms, k)
+        row += group
+    return 0
+
+
+def place_of_row(job: int, scratch: int, row: int, k: int) -> int:
+    """The address of a row's first term in packed tiles."""
+    tile, size = load64(job + f.TILE_M), load64(job + f.SIZE)
+    return scratch + load64(job + f.PANELS_A) + (row // tile * tile * k + row % tile) * size
