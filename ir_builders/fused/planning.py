@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ttc_llvm.lowering.micro_kernel import SHARED, SOME
+from ttc_llvm.lowering.micro_kernel import SHARED, SOME, piece
 
 from ..words import load64, local, store64
 from . import fields as f
@@ -40,12 +40,11 @@ def planned(
     store64(job + f.SWAPPED, swapped)
     store64(job + f.M, extent(table, count, N if swapped else M))
     store64(job + f.N, extent(table, count, M if swapped else N))
-    store64(job + f.TURN, 0)
     store64(job + f.K, extent(table, count, K))
     store64(job + f.BATCHES, extent(table, count, BATCH))
     if load64(job + f.M) == 0 or load64(job + f.N) == 0 or load64(job + f.BATCHES) == 0:
         return 0
-    axes(job, table, count, swapped)
+    axes(job, table, count, swapped, facts)
     block(job, facts, streamed(job, facts))
     settle(job)
     return 0
@@ -101,12 +100,16 @@ def extent(table: int, count: int, kind: int) -> int:
     return total
 
 
-def axes(job: int, table: int, count: int, swapped: int) -> int:
+def axes(job: int, table: int, count: int, swapped: int, facts: int) -> int:
     """Write the axes of all classes."""
     left, right = STEP_B if swapped else STEP_A, STEP_A if swapped else STEP_B
     by_left = has_unit(table, count, K, left)
     start = write_axes(job, table, count, BATCH, f.BATCH_AXES, f.AXES, left, right, STEP_C)
     start = write_axes(job, table, count, N if swapped else M, f.M_AXES, start, left, STEP_C, 0)
+    store64(job + f.TURN, 0)
+    store64(job + f.TURNS, 0)
+    if load64(job + f.M_AXES) > 1 and not by_left:
+        start += turn_rows(job, start - f.AXIS, facts)
     start = write_axes(job, table, count, M if swapped else N, f.N_AXES, start, right, STEP_C, 0)
     if load64(job + f.K) == 0:
         store64(job + f.K_AXES, 0)
@@ -117,6 +120,26 @@ def axes(job: int, table: int, count: int, swapped: int) -> int:
     else:
         write_axes(job, table, count, K, f.K_AXES, start, left, right, 0)
     return 0
+
+
+def turn_rows(job: int, last: int, facts: int) -> int:
+    """Rows that follow each other in C and not in A, where others do, are turned as they are packed: see
+    `contractions.fused.job.turn`. The bytes that their axes take more. last: the place of the innermost axis."""
+    axis, group, size = job + last, load64(facts + GROUP), load64(job + f.SIZE)
+    inner, extent = axis - f.AXIS, load64(axis)
+    width = group if extent % group == 0 else piece(group)
+    is_turned = load64(axis + 8) != size and load64(axis + 16) == size and extent % width == 0
+    if not is_turned or group < 2 or load64(inner + 8) != size or load64(inner) < group:
+        return 0
+    store64(job + f.TURN, width)
+    store64(job + f.TURNS, load64(inner))
+    for word in range(0, f.AXIS, 8):
+        step, own = load64(axis + word), load64(inner + word)
+        store64(axis + f.AXIS + word, step if word else width)
+        store64(axis + word, own)
+        store64(inner + word, step * width if word else extent // width)
+    store64(job + f.M_AXES, load64(job + f.M_AXES) + 1)
+    return f.AXIS
 
 
 def exchange(axis: int, count: int) -> int:
