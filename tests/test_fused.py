@@ -13,10 +13,10 @@ import pytest
 from fused_cases import TYPES, Case
 
 import ttc_llvm
-from ttc_llvm import Contraction, PlanError
+from ttc_llvm import Contraction, PlanError, cli
 from ttc_llvm.compiling.options import checked
 from ttc_llvm.contractions import plans as every_plan
-from ttc_llvm.contractions.fused import rates, space
+from ttc_llvm.contractions.fused import rates, shares, space
 from ttc_llvm.contractions.fused.execution import FusedExecution
 from ttc_llvm.contractions.fused.plan import FusedPlan, parse
 from ttc_llvm.contractions.merged import merge
@@ -236,8 +236,9 @@ def test_plans_are_candidates_beside_those_of_a_blas(own: Path, monkeypatch: pyt
     a, b = np.random.rand(40, 50, 30), np.random.rand(30, 64)
     assert np.allclose(solution(a, b), np.einsum("ijk,kl->ilj", a, b))
     told = str(solution.explain(0))
-    for wanted in ("rows by 30 terms at a time", "C in place", "in tiles of"):
+    for wanted in ("A packed by ", "terms, ", "C in place", "in tiles of"):
         assert wanted in told
+    assert "predicted" not in told
 
 
 def test_speeds_are_stored_and_found(own: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -255,6 +256,35 @@ def test_speeds_are_stored_and_found(own: Path, monkeypatch: pytest.MonkeyPatch)
     assert calls == ["d"]
     assert ask("s") == made
     assert calls == ["d", "s"]
+
+
+def test_parts_of_a_prediction_are_all_of_it() -> None:
+    """And the blocks and what is packed are those of the plan."""
+    fixed = rates.FusedRates(*(1e-9 * (2 + k % 5) for k in range(len(rates.FusedRates._fields))))
+    for seed in range(40):
+        for products in Case(seed).plans():
+            found = shares.shares(fixed, products, 2)
+            assert sum(found.values()) == pytest.approx(fixed.seconds(products, 2))
+            assert list(found.values()) == sorted(found.values(), reverse=True)
+            assert len(found) == 5 and found["arithmetic"] > 0
+            assert shares.packed(products) >= products.batches * products.sizes[2] * sum(products.sizes[:2])
+            assert len(list(shares.caches(products))) == 3
+
+
+def test_the_command_line_explains(own: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    asked = ["explain", "--einsum=ijk,kl->ilj", "--size=i:40,j:64,k:8,l:70", "--dtype=d", "--threads=1"]
+    plan = "fused1 rows=0,1 columns=2 terms=3 batches= block=576,72,8"
+    assert cli.main([*asked, f"--plan={plan}", "--plans=2"]) == 0
+    told = " ".join(capsys.readouterr().out.split())
+    assert f"plan {plan} A packed by i,j,k, by vectors B packed by l,k, by vectors C in place" in told
+    assert "of m x n x k = 2560 x 70 x 8, in tiles of" in told
+    assert re.search(r"predicted [\d.e-]+ ms, [\d.]+ GFlop/s, [\d.]+ GB/s ", told)
+    assert re.search(r"\d+% arithmetic.* limits it the micro-kernel reaches", told)
+    assert cli.main([*asked, "--plans=1"]) == 0
+    assert "the first 1 of" in capsys.readouterr().out
+    for option, message in (("--stage=plans", "a contraction is told in one text"), ("--plan=x", "no plan of a contr")):
+        assert cli.main([*asked, option]) == 2
+        assert message in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("text", ["", "[1, 2]", "[" + "1e-9, " * 11 + "NaN]", "{}"])

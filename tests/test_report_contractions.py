@@ -83,9 +83,14 @@ def test_the_roof_is_memory_and_then_the_plain_product(found: Inputs) -> None:
     assert y == pytest.approx(slope * x)
     assert ridge == pytest.approx((peak / slope, peak))
     assert last == pytest.approx(peak)
-    label, points = chart.series[0]
-    assert label == "ttc"
-    assert points == tuple((one.flops / one.bytes, one.gflops()) for one in first)
+    found_points = {label: {*points} for label, points in chart.series}
+    kinds = {"ttc, fused": True, "ttc, products by BLAS": False}
+    assert {*found_points} <= {"plain product", *kinds, *(f"{label}, predicted" for label in kinds)}
+    for label, is_fused in kinds.items():
+        ours = [one for one in first if one.plan.startswith("fused") == is_fused]
+        assert found_points.get(label, set()) == {(one.flops / one.bytes, one.gflops()) for one in ours}
+        predicted = {(one.flops / one.bytes, one.flops / (one.predicted or 1) / 1e9) for one in ours}
+        assert found_points.get(f"{label}, predicted", set()) == predicted
 
 
 def test_without_the_memorys_speed_the_roof_is_flat(found: Inputs) -> None:

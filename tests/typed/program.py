@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 import ttc_llvm
-from ttc_llvm import Forced, GpuForced, Problem, Progress, Solution, Target, TtcError
+from ttc_llvm import Contraction, Forced, GpuForced, Problem, Progress, Solution, Target, TtcError
 
 if TYPE_CHECKING:
     from typing_extensions import assert_type
@@ -99,7 +99,7 @@ def files(solution: Solution, folder: Path) -> None:
     """What is written, of one solution and of many, and what is shared."""
     assert_type(solution.write(folder, emit=["obj", "header"]), tuple[Path, ...])
     library = ttc_llvm.Library("mine", [solution])
-    assert_type(library.solutions, tuple[Solution, ...])
+    assert_type([one.problem for one in library.solutions], list[Problem | Contraction])
     library.write(folder / "library")
     count = ttc_llvm.export_solutions(folder / "all.jsonl")
     assert_type(count, int)

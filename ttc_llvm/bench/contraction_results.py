@@ -22,7 +22,7 @@ OURS, CEILING = "ttc", "gemm"
 class ContractionResult:
     """One case, measured. flops: of one run; bytes: of A, B and C; seconds: of each round, by name: ours, the ceiling's
     and the peers'; scratch: bytes that our plan needs; facts: of the machine and its memory's speed, versions, the
-    largest tensor of a case in bytes, date."""
+    largest tensor of a case in bytes, date; predicted: seconds of ours, by which it was chosen, None in older lines."""
 
     id: str
     spec: str
@@ -37,6 +37,7 @@ class ContractionResult:
     threads: int
     seconds: Mapping[str, tuple[float, ...]]
     facts: Mapping[str, Any]
+    predicted: float | None = None
 
     @property
     def suite(self) -> str:
@@ -77,6 +78,11 @@ class ContractionResult:
     def candidates(self) -> int:
         """The plans that might be timed."""
         return self.effort
+
+    @property
+    def is_fused(self) -> bool:
+        """True where our plan calls no BLAS."""
+        return self.plan.startswith("fused")
 
     @property
     def ours(self) -> Timing:
@@ -122,7 +128,7 @@ class ContractionResult:
 def from_line(line: str) -> ContractionResult:
     """The inverse of `ContractionResult.line`. OptionError for what is no result."""
     try:
-        values = json.loads(line)
+        values = {"predicted": None} | json.loads(line)
         if values["contraction"] != FORMAT:
             raise OptionError(
                 f"a contraction has format {values['contraction']!r}: this version reads {FORMAT}"
@@ -153,6 +159,7 @@ _RULES: Mapping[tuple[str, ...], Callable[[Any], bool]] = {
     ("size",): lambda value: are_named(value) and all(map(is_count, value.values())),
     ("sizes",): lambda value: len(value) == 3 and all(map(is_count, value)),
     ("seconds",): _are_rounds,
+    ("predicted",): lambda value: value is None or is_duration(value),
     ("facts",): lambda value: all(is_number(value.get(name, 0)) for name in ("largest", "memory_gibs")),
 }
 

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from ..contractions.bench import plain_product
 from ..contractions.explaining import flops
 from ..contractions.merged import merge
+from ..contractions.predicting import Predictions
 from ..contractions.products import products_of
 from ..contractions.search import planned
 from ..contractions.space import plans
@@ -63,6 +64,7 @@ def _measured(case: ContractionCase, how: ContractionSettings) -> ContractionRes
         flops(stated), (a.size + b.size + out.size) * itemsize,
         str(execution.products.plan), execution.scratch, how.effort, how.threads, _rounds(runs, how.rounds),
         how.facts | {"date": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())},
+        Predictions(str(stated.dtype), how.threads).seconds(execution.products),
     )  # fmt: skip
 
 

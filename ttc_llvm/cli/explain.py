@@ -11,6 +11,8 @@ from ..compiling.compiler import CpuTask
 from ..compiling.solution import Solution
 from ..compiling.solve import stored
 from ..compiling.stored_plans import open_database
+from ..contractions.solution import ContractionSolution, solve
+from ..contractions.task import ContractionTask
 from ..errors import OptionError, os_errors
 from ..explain.explanation import RANKED
 from ..explain.text import STAGES
@@ -20,6 +22,7 @@ from ..lowering.plan_checks import check
 from ..machine.gpu_target import is_gpu
 from ..native import marks, whole_file
 from ..tuning.cost.model import model_plan
+from . import contract as cli_contract
 from . import values
 from .compile import CheckedCommand, prepare
 from .options import OPTIONS, Parser, parser, with_examples
@@ -47,7 +50,13 @@ def run(arguments: Sequence[str]) -> int:
     given, rest = made.parse_known_args(list(arguments))
     stages, count = _stages(given.stage), _plans(given.plans)
     _check_silent(rest)
-    job = prepare(replace(_check_cpu(read(rest)), generate_only=True, emit=()))
+    command = replace(_check_cpu(read(rest)), generate_only=True, emit=())
+    if command.einsum is not None:
+        if given.stage is not None or given.html is not None:
+            raise OptionError("--stage and --html show forms of a transposition: a contraction is told in one text")
+        print(_contraction(command).explain(count))
+        return 0
+    job = prepare(command)
     explanation = _solution(job).explain(count)
     if given.html is not None:
         marks.check_file(Path(given.html), job.command.force)
@@ -64,15 +73,19 @@ def explain_parser() -> Parser:
     """The parser of a whole command line behind `ttc explain`: a compilation's options and its own."""
     made = parser()
     made.prog = "ttc explain"
-    made.usage = "ttc explain --perm=P,.. --size=N,.. [options]"
+    made.usage = (
+        "ttc explain --perm=P,.. --size=N,.. [options]\n       ttc explain --einsum=SPEC --size=X:N,.. [options]"
+    )
     made.description = (
         "Show the whole way of one problem: merged axes, ranked plans with cost terms, loops, how threads share them,"
         " LLVM IR, assembly of the micro-tile with instruction counts, candidates that were timed. Nothing is timed."
-        " Options are those of ttc."
+        " Of a contraction: its indices, plan, blocks, work, predicted parts and the plans beside it. Options are those"
+        " of ttc."
     )
     made.epilog = with_examples(
         "",
         "ttc explain --perm=2,1,0 --size=8,16,16 --dtype=float64",
+        "ttc explain --einsum='ijk,kl->ilj' --size=i:40,j:64,k:8,l:70 --dtype=float64",
         "ttc explain --perm=1,0 --size=300,200 --stage=plans --html=page.html",
     )
     _add_own(made)
@@ -125,6 +138,16 @@ def _plans(text: str | None) -> int:
         if 0 <= number <= MOST_PLANS:
             return number
     raise OptionError(f"--plans={text[:40]}: a number from 0 to {MOST_PLANS} is expected")
+
+
+def _contraction(command: Command) -> ContractionSolution:
+    """The plan given, the stored one, or the first by this machine's speeds."""
+    job = cli_contract.prepare(command)
+    plan = job.options.plan
+    if plan is not None:
+        task = ContractionTask(job.problem, job.options)
+        return ContractionSolution(job.problem, task.parsed(plan), job.options.threads)
+    return solve(job.problem, job.options, open_database(command.database, command.ignore_database), None)
 
 
 def _solution(job: CheckedCommand) -> Solution:

@@ -17,11 +17,14 @@ from ..problem.wording import count
 from ..tuning.measurement import Measurement
 from . import blas
 from .blocks import executed
+from .fused import rates as fused_rates
+from .fused import shares
 from .fused.execution import micro_kernel
 from .fused.plan import Fused
 from .merged import Form, merge
 from .plan import Products
 from .plans import Applied, Plan, check
+from .predicting import Predictions
 from .task import CEILING, ContractionTask
 
 _CLASSES = {
@@ -46,17 +49,19 @@ class ContractionExplanation:
 def explained(
     stated: Contraction, plan: Plan, threads: int, measured: Measurement | None, most: int
 ) -> ContractionExplanation:
-    """The explanation. most: plans of the ranking that are listed."""
+    """The explanation. most: plans of the ranking that are listed; with none, nothing is predicted."""
     products = check(plan, merge(stated))
+    form = Form(stated, products.merged)
     rows = [
         ("contraction", [f"{stated.spec} {type_names.read(stated.dtype).spelled}"]),
         ("indices", list(_indices(stated))),
         ("plan", [str(plan)]),
         ("", list(_tensors(products))),
-        ("products", [_fused_product(products) if isinstance(products, Fused) else _product(products)]),
+        ("products", list(_fused_product(products)) if isinstance(products, Fused) else [_product(products)]),
         ("scratch", [f"{executed(stated, products, threads).scratch:,} bytes"]),
-        ("work", [_work(Form(stated, products.merged))]),
-        ("measured", [_speed(stated, measured)]),
+        ("work", [_work(form)]),
+        *([("predicted", list(_predicted(form, products, threads)))] if most else []),
+        ("measured", [_speed(form, measured)]),
     ]
     width = max(len(label) for label, _ in rows) + 2
     lines = [x for label, text in labelled(rows) for x in wrapped(text, f"{label:{width}}", " " * width)]
@@ -94,17 +99,19 @@ def _product(products: Products) -> str:
 
 def _packed(fused: Fused) -> Iterator[str]:
     """What becomes of each tensor in a fused plan."""
-    block = fused.plan.block
-    for tensor, extent, side in ((fused.tensors[0], block[0], "rows"), (fused.tensors[1], block[1], "columns")):
+    for tensor, how in shares.ways(fused):
         copied = "" if fused.plan.copies[tensor] is None else "copied to scratch, and "
-        yield f"{OPERANDS[tensor].upper()} {copied}packed, {extent:,} {side} by {block[2]:,} terms at a time"
+        yield f"{OPERANDS[tensor].upper()} {copied}packed {how}"
     yield f"C in place, {'past the caches' if fused.plan.streams else 'through the caches'}"
 
 
-def _fused_product(fused: Fused) -> str:
-    """The product, and the tile of C that is computed in registers."""
+def _fused_product(fused: Fused) -> Iterator[str]:
+    """The product, the tile of C that is computed in registers, and the blocks around it."""
     (m, n, k), kernel = fused.sizes, micro_kernel(fused.merged.dtype)
-    return f"{fused.batches:,} of m x n x k = {m} x {n} x {k}, in tiles of {kernel.rows} x {kernel.columns}"
+    registers = kernel.vectors * kernel.width
+    yield f"{fused.batches:,} of m x n x k = {m} x {n} x {k}, in tiles of {kernel.rows} x {kernel.columns}"
+    yield f"a tile is {count(registers, 'register')} of {kernel.lanes} numbers"
+    yield from shares.caches(fused)
 
 
 def flops(stated: Contraction) -> int:
@@ -119,10 +126,32 @@ def _work(form: Form) -> str:
     return f"{done / 1e6:,.4g} MFlop, {size / 1e6:,.4g} MB of {tensors}: {done / max(size, 1):.3g} Flop a byte"
 
 
-def _speed(stated: Contraction, measured: Measurement | None) -> str:
+def _predicted(form: Form, products: Applied, threads: int) -> Iterator[str]:
+    """The time by this machine's speeds; of fused plans, the parts that it is made of."""
+    predictions = Predictions(str(form.stated.dtype), threads)
+    yield _rates(form, predictions.seconds(products))
+    if not isinstance(products, Fused) or 0 in (*products.sizes, products.batches):
+        return
+    rates = fused_rates.measured(products.merged.dtype)
+    parts = shares.shares(rates, products, threads)
+    total, (first, *_) = sum(parts.values()), parts
+    yield ", ".join(f"{seconds / total:.0%} {part}" for part, seconds in parts.items()) + f": {first} limits it"
+    each = flops(form.stated) / max(form.stated.multiplications, 1) / 1e9
+    size = form.stated.element.itemsize
+    yield f"the micro-kernel reaches {shares.arithmetic(rates, products) * each:.4g} GFlop/s in the caches, a thread"
+    yield f"{shares.packed(products) * size / 1e6:,.4g} MB of A and B are packed, edges filled up"
+
+
+def _rates(form: Form, seconds: float) -> str:
+    """A time, and the speeds that it means."""
+    speeds = f"{flops(form.stated) / seconds / 1e9:.4g} GFlop/s, {form.bytes_moved / seconds / 1e9:.4g} GB/s"
+    return f"{seconds * 1e3:.4g} ms, {speeds}"
+
+
+def _speed(form: Form, measured: Measurement | None) -> str:
     if measured is None:
         return "nothing: the plan is the first by the speeds of this machine"
-    speed = f"{measured.seconds * 1e3:.4g} ms, {flops(stated) / measured.seconds / 1e9:.4g} GFlop/s"
+    speed = _rates(form, measured.seconds)
     ratio = "" if measured.ratio is None else f", {measured.ratio:.2f} of {CEILING} of the same m, n and k"
     return f"{speed}{ratio}, the fastest of {measured.count} timed{measured.remark(now=False)}"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from ..bench.contraction_results import CEILING, OURS, ContractionResult, summary
+from ..bench.contraction_results import CEILING, ContractionResult, summary
 from ..tuning.measurement import GIB
 from . import groups
 from .case_series import busy_words, by_case, contenders
@@ -13,7 +13,6 @@ from .inputs import Inputs
 
 COMMAND = "ttc bench --suite=tccg,networks,attention --effort=20 --output=here.jsonl"
 GFLOPS = "GFlop/s"
-CONTENDERS = ((OURS, "ttc"), (CEILING, "plain product"))
 PLAIN = "The plain product: a matrix product of the same m, n and k, in the same run."
 
 
@@ -45,13 +44,21 @@ def rooflines(inputs: Inputs) -> Iterator[Cloud]:
         if run is not None:
             found = [*run.results.values()]
             roof, words = _roof(found)
-            clouds = tuple((label, _points(found, name)) for name, label in CONTENDERS)
+            clouds = tuple(_clouds(found))
             words = f"{run.label}. Best runs. {words} {PLAIN}"
             yield Cloud(group.title, words, GFLOPS, clouds, "Flop a byte of A, B and C", roof)
 
 
-def _points(found: Sequence[ContractionResult], name: str) -> tuple[tuple[float, float], ...]:
-    return tuple((one.flops / one.bytes, one.gflops(name)) for one in found)
+def _clouds(found: Sequence[ContractionResult]) -> Iterator[tuple[str, tuple[tuple[float, float], ...]]]:
+    """Ours by the kind of plan, what was predicted of them, and plain products."""
+    for is_fused, label in ((True, "ttc, fused"), (False, "ttc, products by BLAS")):
+        ours = [one for one in found if one.is_fused == is_fused]
+        if ours:
+            yield label, tuple((one.flops / one.bytes, one.gflops()) for one in ours)
+            known = [(one, one.predicted) for one in ours if one.predicted is not None]
+            points = tuple((one.flops / one.bytes, one.flops / seconds / 1e9) for one, seconds in known)
+            yield from [(f"{label}, predicted", points)] * bool(points)
+    yield "plain product", tuple((one.flops / one.bytes, one.gflops(CEILING)) for one in found)
 
 
 def _roof(found: Sequence[ContractionResult]) -> tuple[tuple[tuple[float, float], ...], str]:

@@ -80,6 +80,7 @@ _WORK = (
     Column("bytes", lambda one: float(one.bytes)),
     Column("Flop/byte", lambda one: one.flops / one.bytes),
     Column("ms", lambda one: one.ours.best * 1e3, digits=4),
+    Column("predicted ms", lambda one: "-" if one.predicted is None else one.predicted * 1e3, digits=4),
     Column("GFlop/s", lambda one: one.gflops()),
     Column("plain product", lambda one: one.gflops(CEILING)),
     Column("of it", lambda one: one.pairs(CEILING)),
