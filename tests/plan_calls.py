@@ -27,16 +27,23 @@ class Plans:
     def __init__(self, path: Path, name: str) -> None:
         self._library, self._name = ctypes.CDLL(str(path)), name
         operands = (_POINTER,) * 4
-        self.create = self._function("create", _INT, _POINTER, *_SHAPE, _INT)
-        self.lookup = self._function("lookup", _POINTER, *_SHAPE)
-        self.execute = self._function("execute", _INT, _POINTER, *operands)
-        self.execute_part = self._function("execute_part", _INT, _POINTER, *operands, _INT, _INT)
-        self.parts = self._function("parts", _INT, _POINTER)
-        self.destroy = self._function("destroy", None, _POINTER)
-        self.error_text = self._function("error_text", ctypes.c_char_p, _INT)
+        self.create = self._function("plan_create", _INT, _POINTER, *_SHAPE, _INT)
+        self.lookup = self._function("plan_lookup", _POINTER, *_SHAPE)
+        self.execute = self._function("plan_execute", _INT, _POINTER, *operands)
+        self.execute_part = self._function("plan_execute_part", _INT, _POINTER, *operands, _INT, _INT)
+        self.parts = self._function("plan_parts", _INT, _POINTER)
+        self.destroy = self._function("plan_destroy", None, _POINTER)
+        self.error_text = self._function("plan_error_text", ctypes.c_char_p, _INT)
+
+        self.group_create = self._function("group_create", _INT, _POINTER, ctypes.c_int64, _POINTER, _INT)
+        self.group_check = self._function("group_check", _INT, _POINTER, *operands, _POINTER)
+        self.group_execute = self._function("group_execute", _INT, _POINTER, *operands)
+        self.group_execute_part = self._function("group_execute_part", _INT, _POINTER, *operands, _INT, _INT)
+        self.group_parts = self._function("group_parts", _INT, _POINTER)
+        self.group_destroy = self._function("group_destroy", None, _POINTER)
 
     def _function(self, name: str, result: Any, *kinds: Any) -> Any:
-        found = getattr(self._library, f"{self._name}_plan_{name}")
+        found = getattr(self._library, f"{self._name}_{name}")
         found.restype, found.argtypes = result, kinds
         return found
 
@@ -113,12 +120,29 @@ def _side(draw: random.Random, extents: Sequence[int], packed: bool) -> Side:
     return Side(tuple(strides), start - low, start - low + high + 8)
 
 
-def check(plans: Plans, call: Call, seed: int) -> None:
-    """The plan of a call writes what NumPy writes, to the last byte of what is around B's elements."""
+@dataclass(frozen=True)
+class Made:
+    """A call with its plan. a, b: memory; wanted: what b is to become; given: addresses of elements 0, and scalars'."""
+
+    plan: ctypes.c_void_p
+    a: Any
+    b: Any
+    wanted: Any
+    given: tuple[int | None, ...]
+    exact: bool
+    keep: Any
+
+    def check(self, told: object) -> None:
+        """B's memory is as wanted, to the last byte of what is around its elements."""
+        b, wanted = self.b, self.wanted
+        assert b.tobytes() == wanted.tobytes() if self.exact else np.allclose(b, wanted, rtol=1e-5, atol=1e-5), told
+
+
+def made(plans: Plans, call: Call, seed: int) -> Made:
+    """The plan of a call, and its memory."""
     kinds, random_bytes = _dtypes(call.types), np.random.default_rng(seed)
     a, b = (_filled(random_bytes, side.count, kind) for side, kind in zip((call.a, call.b), kinds, strict=True))
     scalars = [None if x is None else np.array([x], np.result_type(*kinds)) for x in (call.alpha, call.beta)]
-    wanted = _wanted(call, a, b)
     plan = ctypes.c_void_p()
     strides = (None, None) if call.packed else (words(call.a.strides), words(call.b.strides))
     shape = (len(call.perm), ints(call.perm), words(call.size), *strides, call.types.encode())
@@ -126,12 +150,18 @@ def check(plans: Plans, call: Call, seed: int) -> None:
     assert code == fields.OK, (code, call)
     assert 1 <= plans.parts(plan) <= call.threads
     given = [x.ctypes.data + side.first * x.itemsize for x, side in ((a, call.a), (b, call.b))]
-    given += [None if x is None else x.ctypes.data for x in scalars]
-    for part in random.Random(seed).sample(range(call.parts), call.parts):
-        assert plans.execute_part(plan, *given, part, call.parts) == fields.OK, call
-    plans.destroy(plan)
     exact = kinds[0] == kinds[1] and call.alpha in (None, 1) and not call.beta
-    assert b.tobytes() == wanted.tobytes() if exact else np.allclose(b, wanted, rtol=1e-5, atol=1e-5), call
+    addresses = (*given, *(None if x is None else x.ctypes.data for x in scalars))
+    return Made(plan, a, b, _wanted(call, a, b), addresses, exact, scalars)
+
+
+def check(plans: Plans, call: Call, seed: int) -> None:
+    """The plan of a call writes what NumPy writes."""
+    one = made(plans, call, seed)
+    for part in random.Random(seed).sample(range(call.parts), call.parts):
+        assert plans.execute_part(one.plan, *one.given, part, call.parts) == fields.OK, call
+    plans.destroy(one.plan)
+    one.check(call)
 
 
 def _dtypes(types: str) -> tuple[np.dtype[Any], np.dtype[Any]]:
@@ -170,63 +200,3 @@ def _places(side: Side, extents: Sequence[int]) -> Any:
     for extent, stride in zip(extents, side.strides, strict=True):
         found = found[..., None] + np.arange(extent) * stride
     return found
-
-
-# --- wrong calls ------------------------------------------------------------------------------------------
-
-_ODD = (0, 1, -1, 2, 3, 64, 65, -(1 << 31), (1 << 31) - 1)
-_ODD_WORDS = (0, 1, -1, 2, 7, 1 << 20, 1 << 31, 1 << 40, 1 << 60, (1 << 63) - 1, -(1 << 63), -(1 << 62), 3 << 61)
-_TYPES = (b"s", b"d", b"c*", b"", b"x", b"sd", b"ss", b"s*", b"s" * 40, None)
-
-
-def fuzz(plans: Plans, draw: random.Random, memory: Any) -> int:
-    """Make a plan of arguments some of which are wrong, and execute it, in `memory`, if it is one; returns the code of
-    `create`. Whatever is returned, nothing outside of the memory is touched."""
-    rank = draw.choice((0, 1, 2, 2, 3, 3, 4, 6, *_ODD))
-    length = max(0, min(rank, 65))
-    perm = draw.sample(range(length), length)
-    size = [draw.choice((1, 2, 3, 4, 5, 9)) for _ in range(length)]
-    strides: list[list[int] | None] = [None, None]
-    for side in range(2):
-        if draw.random() < 0.5:
-            strides[side] = [draw.choice((1, -1, 2, 5, 10, 50, -30)) for _ in range(length)]
-    for values, odd in ((perm, _ODD), (size, _ODD_WORDS), *((s, _ODD_WORDS) for s in strides if s is not None)):
-        if values and draw.random() < 0.15:
-            values[draw.randrange(length)] = draw.choice(odd)
-    plan = ctypes.c_void_p(1)
-    lists = [ints(perm), words(size), *map(words, strides)]
-    lists = [None if draw.random() < 0.03 else one for one in lists]
-    out = None if draw.random() < 0.02 else ctypes.byref(plan)
-    types, threads = draw.choice(_TYPES), draw.choice((1, 1, 2, 1024, *_ODD))
-    code: int = plans.create(out, rank, *lists, types, threads)
-    plans.lookup(rank, *lists, types)
-    assert out is None or (plan.value is None) == (code != fields.OK)
-    if out is not None and (code != fields.OK or _reach(size, strides, perm) < len(memory) // 32):
-        _execute(plans, draw, memory, plan)
-    if out is not None:
-        plans.destroy(plan)
-    return code
-
-
-def _reach(size: Sequence[int], strides: Sequence[Sequence[int] | None], perm: Sequence[int]) -> int:
-    """Elements from the first to the last at most, of either side."""
-    if 0 in size:
-        return 0
-    found = prod(size)
-    for given, extents in zip(strides, (size, [size[k] for k in perm]), strict=True):
-        if given is not None:
-            found = max(found, 1 + sum((n - 1) * abs(s) for n, s in zip(extents, given, strict=True)))
-    return found
-
-
-def _execute(plans: Plans, draw: random.Random, memory: Any, plan: ctypes.c_void_p) -> None:
-    """With pointers that are NULL, misaligned, or overlap, and parts that are none."""
-    middle = memory.ctypes.data + len(memory) // 2
-    places = [middle + draw.choice((0, 16, 64, -64, 4096, 1, 4)) for _ in range(2)]
-    if draw.random() < 0.5:
-        places[1] += len(memory) // 4
-    given = [None if draw.random() < 0.1 else place for place in places]
-    scalar = np.array([draw.choice((0, 1, 2))] * 2, "f8")
-    scalars = [None if draw.random() < 0.6 else scalar.ctypes.data for _ in range(2)]
-    plans.execute(plan, *given, *scalars)
-    plans.execute_part(plan, *given, *scalars, draw.choice(_ODD), draw.choice(_ODD))

@@ -96,6 +96,47 @@ static int mistakes(void)
     return report("a mistake is told", code != TTC_PLAN_PERM || plan != NULL);
 }
 
+/* Blocks of two shapes, moved by one call: two on one place are refused, and the second of them is named. */
+static int blocks(void)
+{
+    static const int perm[2] = {1, 0};
+    static const int64_t sizes[2][2] = {{5, 7}, {8, 3}};
+    const double alpha = 3;
+    double *a = numbers(300), *b = numbers(300);
+    const transposes_plan *plans[6];
+    const void *of[6];
+    void *to[6];
+    transposes_plan *shapes[2];
+    transposes_group *group;
+    int64_t second, at[2], count = 0;
+    int failed = 0, k;
+
+    for (k = 0; k < 2; ++k)
+        failed += transposes_plan_create(&shapes[k], 2, perm, sizes[k], NULL, NULL, "d", 1);
+    for (k = 0; k < 6; ++k) {
+        plans[k] = shapes[k % 2];
+        of[k] = a + 40 * k;
+        to[k] = b + 40 * (5 - k);
+    }
+    failed += transposes_group_create(&group, 6, plans, 4) || transposes_group_execute_omp(group, of, to, &alpha, NULL);
+    for (k = 0; k < 6; ++k) {
+        const int64_t *size = sizes[k % 2];
+        for (at[0] = 0; at[0] < size[0]; ++at[0])
+            for (at[1] = 0; at[1] < size[1]; ++at[1], ++count)
+                failed += b[40 * (5 - k) + at[1] + size[1] * at[0]] != 3 * a[40 * k + at[0] + size[0] * at[1]];
+    }
+    failed = report("blocks of two shapes", failed || count != 3 * (35 + 24));
+    to[4] = to[1];
+    k = transposes_group_check(group, of, to, NULL, NULL, &second);
+    failed += report("two blocks on one place", k != TTC_PLAN_SHARED || second != 4);
+    transposes_group_destroy(group);
+    for (k = 0; k < 2; ++k)
+        transposes_plan_destroy(shapes[k]);
+    free(a);
+    free(b);
+    return failed;
+}
+
 /* The function that the library has for one of its own problems. */
 static int lookup(void)
 {
@@ -115,5 +156,5 @@ static int lookup(void)
 
 int main(void)
 {
-    return any_shape() + part_of_a_matrix() + mistakes() + lookup();
+    return any_shape() + part_of_a_matrix() + mistakes() + lookup() + blocks();
 }

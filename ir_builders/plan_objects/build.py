@@ -4,6 +4,9 @@
     NAME_plan_execute(plan, A, B, alpha, beta), NAME_plan_execute_part(..., part, parts)
     NAME_plan_parts(plan), NAME_plan_destroy(plan), NAME_plan_error_text(code)
     NAME_plan_lookup(rank, perm, size, strides_a, strides_b, types)
+    NAME_group_create(out, count, plans, threads), NAME_group_check(group, A, B, alpha, beta, wrong)
+    NAME_group_execute(group, A, B, alpha, beta), NAME_group_execute_part(..., part, parts)
+    NAME_group_parts(group), NAME_group_destroy(group)
 
 It calls the entries of the library's other objects, and malloc and free.
 """
@@ -30,7 +33,7 @@ from ..integer_code import add_functions
 from ..llvmlite_extensions import prefixed
 from ..module import add_kernel, new_module
 from ..values import I8, I32, I64, NULL, PTR, VOID, at
-from . import execution, plans, tables
+from . import execution, groups, plans, tables
 from . import fields as f
 from .kernels import Moved, variants
 from .served_types import Types, served
@@ -164,17 +167,26 @@ class _Built:
     def add(self) -> None:
         """All of them."""
         code = self._code()
-        self._function("create", I32, (PTR, *SHAPE, I32), code["create"], True)
-        self._function("lookup", PTR, SHAPE, code["lookup"], True)
-        self._function("destroy", VOID, PLAN, code["destroy"], True)
-        self._function("parts", I32, PLAN, code["parts"])
-        self._function("execute_part", I32, (*PLAN, *OPERANDS, I32, I32), code["execute"])
-        self._function("execute", I32, (*PLAN, *OPERANDS), code["execute"], more=(0, 1))
+        self._function("plan_create", I32, (PTR, *SHAPE, I32), code["create"], True)
+        self._function("plan_lookup", PTR, SHAPE, code["lookup"], True)
+        self._function("plan_destroy", VOID, PLAN, code["destroy"], True)
+        self._function("plan_parts", I32, PLAN, code["parts"])
+        self._function("plan_execute_part", I32, (*PLAN, *OPERANDS, I32, I32), code["execute"])
+        self._function("plan_execute", I32, (*PLAN, *OPERANDS), code["execute"], more=(0, 1))
+        self._function("group_create", I32, (PTR, I64, PTR, I32), code["create_group"], True)
+        self._function("group_destroy", VOID, PLAN, code["destroy_group"], True)
+        self._function("group_parts", I32, PLAN, code["group_parts"], True)
+        self._function("group_check", I32, (*PLAN, *OPERANDS, PTR), code["check_group"], True)
+        self._function("group_execute_part", I32, (*PLAN, *OPERANDS, I32, I32), code["execute_group"], True)
+        self._function("group_execute", I32, (*PLAN, *OPERANDS), code["execute_group"], True, more=(0, 1))
         self._error_text()
 
     def _code(self) -> dict[str, ir.Function]:
         """The functions of integers, internal to the module."""
-        sources = (plans.create, plans.lookup, plans.destroy, plans.parts, execution.execute)
+        sources = (
+            plans.create, plans.lookup, plans.destroy, plans.parts, execution.execute, groups.create_group,
+            groups.destroy_group, groups.group_parts, groups.check_group, groups.execute_group,
+        )  # fmt: skip
         before = set(self.module.globals)
         with prefixed(self.module, f"{self.name}.plan."):
             add_functions(self.module, sources)
@@ -191,12 +203,12 @@ class _Built:
     ) -> None:  # fmt: skip
         """A function of C's types in front of one of integers. library: it takes the tables first; more: the last
         arguments."""
-        made = ir.Function(self.module, ir.FunctionType(result, kinds), f"{self.name}_plan_{name}")
+        made = ir.Function(self.module, ir.FunctionType(result, kinds), f"{self.name}_{name}")
         made.attributes.add("nounwind")
         seen(made, self.target, self.symbols)
         b = ir.IRBuilder(made.append_basic_block("entry"))
         given: list[ir.Value] = [b.call(self.library, [])] if library else []
-        given += [b.ptrtoint(x, I64) if x.type == PTR else b.sext(x, I64) for x in made.args]
+        given += [b.ptrtoint(x, I64) if x.type == PTR else x if x.type == I64 else b.sext(x, I64) for x in made.args]
         found = b.call(code, [*given, *(I64(value) for value in more)])
         if result == VOID:
             b.ret_void()

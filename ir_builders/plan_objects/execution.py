@@ -11,6 +11,7 @@ from . import choices, overlaps
 from . import fields as f
 
 ONE = (0, 0x3F800000, 0x3FF0000000000000, 0x3F800000, 0x3FF0000000000000)  # 1 by arithmetic, as bits
+SCALARS_BYTES = 32
 IS_ZERO, IS_ONE, IS_OTHER = 0, 1, 2
 
 
@@ -25,25 +26,40 @@ def execute(plan: int, a: int, b: int, alpha: int, beta: int, part: int, parts_i
     arithmetic = load64(plan + f.PLAN_ARITHMETIC)
     if arithmetic == f.NO_SCALARS and (alpha or beta):
         return f.SCALARS
-    kind = _kind(arithmetic, alpha, beta)
-    reads = kind < f.ZERO
+    kind, scalars = kind_of(arithmetic, alpha, beta), local(SCALARS_BYTES)
+    status = refusal(plan, a, b, kind < f.ZERO)
+    if status == f.OK:
+        write_scalars(arithmetic, alpha, beta, scalars)
+        run(plan, kind, a, b, alpha, beta, scalars, part, parts_in_all)
+    return status
+
+
+def refusal(plan: int, a: int, b: int, reads: int) -> int:
+    """The code of what is wrong with these addresses, or OK. reads: A is read."""
     if b == 0 or (a == 0 and reads):
         return f.NULL
     if b & load64(plan + f.ODD_B) or (a & load64(plan + f.ODD_A) and reads):
         return f.ALIGNMENT
-    if reads and _meet(plan, a, b):
-        return f.OVERLAP
-    if load64(plan + f.OWN):
-        call(load64(plan + f.OWN), a, b, alpha, beta, part, parts_in_all)
-        return f.OK
-    scalars = local(32)
+    return f.OVERLAP if reads and _meet(plan, a, b) else f.OK
+
+
+def write_scalars(arithmetic: int, alpha: int, beta: int, scalars: int) -> None:
+    """Write alpha and beta as kernels take them."""
     _write_scalar(arithmetic, alpha, ONE[arithmetic], scalars)
     _write_scalar(arithmetic, beta, 0, scalars + f.PARTS_OF[arithmetic] * f.BYTES_OF[arithmetic])
-    _run(_call_for(plan, kind, b), a, b, scalars, part, parts_in_all)
-    return f.OK
 
 
-def _kind(arithmetic: int, alpha: int, beta: int) -> int:
+def run(
+    plan: int, kind: int, a: int, b: int, alpha: int, beta: int, scalars: int, part: int, parts_in_all: int
+) -> None:
+    """Run a part of a plan that is not empty, at addresses that have been checked. scalars: alpha and beta, written."""
+    if load64(plan + f.OWN):
+        call(load64(plan + f.OWN), a, b, alpha, beta, part, parts_in_all)
+    else:
+        _run(_call_for(plan, kind, b), a, b, scalars, part, parts_in_all)
+
+
+def kind_of(arithmetic: int, alpha: int, beta: int) -> int:
     """The kind of alpha and beta."""
     which_a, which_b = _which(arithmetic, alpha, IS_ONE), _which(arithmetic, beta, IS_ZERO)
     if which_a == IS_ZERO:

@@ -7,6 +7,7 @@ from .. import planner_fields as planners
 
 # What functions return.
 OK, NULL, RANK, PERM, SIZE, STRIDES, OVERFLOW, TYPES, THREADS, SCALARS, ALIGNMENT, OVERLAP, PART, MEMORY = range(14)
+COUNT, MIXED, SHARED = range(14, 17)
 ERRORS = (
     ("OK", "no error"),
     ("NULL", "a pointer is NULL that must not be"),
@@ -22,11 +23,15 @@ ERRORS = (
     ("OVERLAP", "A and B share memory, or may do so"),
     ("PART", "the part is not one of 0 to parts - 1"),
     ("MEMORY", "there is no memory left"),
+    ("COUNT", "the number of blocks is not one of 0 to 2^31 - 1"),
+    ("MIXED", "plans of one group have alpha and beta of different types"),
+    ("SHARED", "two blocks of B share memory, or a block of A shares memory with a block of B"),
 )
 """By code: the name and the sentence."""
 
 MOST_RANK = layouts.MAX_RANK
 MOST_THREADS = 1024
+MOST_BLOCKS = (1 << 31) - 1  # of a group
 MOST_BYTES = 1 << 60  # from the first to the last element of a tensor
 
 # --- kernels --------------------------------------------------------------------------------------------
@@ -78,7 +83,9 @@ OWN = 0  # entry of the library for this very problem, 0 = none
 PLAN_ARITHMETIC, PLAN_PARTS, EMPTY = 8, 16, 24
 ODD_A, ODD_B = 32, 40  # address bits that must be clear
 REACH_A, REACH_B = 48, 64  # lowest byte and end, relative to element 0; two words
-CALLS = 80  # by kind, LEVELS words each: addresses of calls, the best first, 0 = none
+SURE_A, SURE_B = 80, 96  # the same of bytes that certainly belong to elements: all, or where there are gaps the first's
+WEIGHT = 112  # bytes of all elements of A and B
+CALLS = 120  # by kind, LEVELS words each: addresses of calls, the best first, 0 = none
 LEVELS = 3  # for a B on a line, for one on an element, for any
 LAYOUT = CALLS + 8 * KINDS * LEVELS  # the layout, then the calls
 
@@ -89,3 +96,14 @@ KERNEL, OFFSET_A, OFFSET_B, ODD, TASKS, OUTER, AROUND, PARAMS = 0, 8, 16, 24, 32
 OUTER_AXES = PARAMS + 8 * 3 * AXES
 OUTER_BYTES = 24
 SCRATCH = 128 << 10  # bytes that kernels may use
+
+# --- a group --------------------------------------------------------------------------------------------
+
+GROUP_COUNT, GROUP_ARITHMETIC, GROUP_PARTS, GROUP_BYTES = 0, 8, 16, 24  # GROUP_BYTES: of blocks that are not divided
+GROUP_BLOCKS = 32  # then of each block these:
+PLAN, END = 0, 8  # address of its plan; bytes of all blocks up to it, but for those that are divided
+BLOCK_BYTES = 16
+DIVIDED_BYTES = 1 << 20  # every part runs a share of blocks of so many
+LARGEST = (1 << 63) - 1
+PAIR_BYTES = 16  # of a block of B among others: its first byte that is certainly written, and its number
+NEAR_PAIRS = 128  # that are sorted on the stack

@@ -80,6 +80,9 @@ def _write_facts(record: int, layout: int, plan: int, own: int, threads: int) ->
     elements = 1
     for axis in range(layout + asked.AXES, axes.end(layout), asked.AXIS_BYTES):
         elements = elements * load64(axis + asked.EXTENT)
+    _write_sure(plan + f.REACH_A, plan + f.SURE_A, elements, size_a)
+    _write_sure(plan + f.REACH_B, plan + f.SURE_B, elements, size_b)
+    store64(plan + f.WEIGHT, elements * (size_a + size_b))
     pay = elements * (size_a + size_b) // BYTES_PER_PART
     first = load64(plan + f.CALLS + 8 * choices.ANYWHERE)
     most = min(threads, load64(first + f.TASKS) * load64(first + f.OUTER))
@@ -91,6 +94,14 @@ def _write_facts(record: int, layout: int, plan: int, own: int, threads: int) ->
     store64(plan + f.EMPTY, elements == 0)
     store64(plan + f.ODD_A, _odd(size_a))
     store64(plan + f.ODD_B, _odd(size_b))
+
+
+def _write_sure(reach: int, sure: int, elements: int, size: int) -> None:
+    """Write which bytes certainly belong to elements."""
+    low, end = load64(reach), load64(reach + 8)
+    dense = end - low == elements * size
+    store64(sure, low if dense else 0)
+    store64(sure + 8, end if dense else size)
 
 
 def _odd(size: int) -> int:

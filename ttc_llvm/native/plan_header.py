@@ -11,7 +11,7 @@ from ..problem.problem import Problem
 from .whole_file import filled
 
 TEMPLATE = Path(__file__).with_name("plan.h.in")
-STACK = 4 << 10  # bytes beside the kernels' scratch
+STACK = 16 << 10  # bytes beside the kernels' scratch
 
 
 def block(name: str, problems: Sequence[Problem]) -> str:
