@@ -136,6 +136,7 @@ SLOW = {
     "test_other_suites.py": "suites of other libraries",
     "test_pages.py::test_blocks": "searches",
     "test_pages.py::test_commands_of_pages_run": "seconds",
+    "test_plan_groups": "a linker",
     "test_plan_objects": "a linker, compilers",
     "test_plugins": "a compiler",
     "test_refit": "seconds",

@@ -33,9 +33,10 @@ _TEXTS = re.compile(  # the title of a comment, a line of code, the head of a pa
     re.MULTILINE,
 )
 _BINARIES = (b"BC\xc0\xde", b"\xde\xc0\x17\x0b", b"\0asm", b"\xcf\xfa\xed\xfe", b"\x89PNG")
-_ENTRY = re.compile(  # entries; AMD's kernels; functions of plans; a library's version
+_ENTRY = re.compile(  # entries; AMD's kernels; functions of plans and groups; a library's version
     r"\w*[a-z0-9](Transpose[0-9]|Contract_)\w*(\.kd)?"
-    r"|\w+_plan_(create|destroy|execute|execute_part|parts|lookup|error_text)|[\w.]+\.so[.0-9]*"
+    r"|\w+_plan_(create|destroy|execute|execute_part|parts|lookup|error_text)"
+    r"|\w+_group_(create|destroy|execute|execute_part|parts|check)|[\w.]+\.so[.0-9]*"
 )
 _NODE = 1_000_000  # a number that no other metadata of a module has
 _CUBIN = (190).to_bytes(2, "little")  # e_machine, at byte 18
