@@ -1,8 +1,8 @@
 """Permutations in place, beside memcpy and NumPy: `python benchmarks/in_place.py [--threads=N] [PATTERN ...]`.
 
 `ttc_llvm.transpose(x, axes, out=x)` of square matrices and a batch, plain and symmetrising, in turns with memcpy to
-another array (on one thread), our copy of the array (on all threads), and `x[...] = x.transpose(axes).copy()`. A pattern
-such as `f8/*` or `*/4096` selects cases. The user's database is neither read nor written.
+another array (on one thread), our copy of the array (on all threads), and `x[...] = x.transpose(axes).copy()`. A
+pattern such as `f8/*` or `*/4096` selects cases. The user's database is neither read nor written.
 """
 
 from __future__ import annotations
@@ -57,6 +57,9 @@ def measured(name: str, threads: int) -> float:
     dtype, shape = name.split("/")
     extents, axes = SHAPES[shape]
     x: Array = np.ones(extents, dtype)
+    for scalars in ((1, 0), (0.5, 0.5)):  # code is compiled
+        y: Array = np.ones((8,) * x.ndim, dtype)
+        ttc_llvm.transpose(y, axes, out=y, alpha=scalars[0], beta=scalars[1])
     ttc_llvm.transpose(x, axes, out=x, threads=threads)
     before = _peak()
     ttc_llvm.transpose(x, axes, out=x, threads=threads)

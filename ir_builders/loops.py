@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from llvmlite import ir
 
-from ttc_llvm.lazy_dataclasses import replace
 from ttc_llvm.lowering.nodes import (
     AtRunEnd,
     Fence,
@@ -99,7 +98,7 @@ def _orbit(k: Context, b: ir.IRBuilder, node: Orbit, box: Box) -> None:
     """The tile at this box by way of scratch, and its images from the last one on, each to the place just left."""
     walk = Walk.of(b, node, box)
     with guarded(b, walk.is_last(b), "orbit"):
-        inside = replace(box.opened(b, k.arguments["scratch"], node.buffer), loops=())
+        inside = box.opened(b, k.arguments["scratch"], node.buffer)
         emit(k, b, node.fill, inside)
         for number in range(node.length - 1, 0, -1):
             with guarded(b, walk.is_new(b, number), f"image{number}"):

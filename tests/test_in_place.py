@@ -21,7 +21,7 @@ from ttc_llvm import ArrayError, Problem, ProblemError, TtcError
 from ttc_llvm.arrays import without_kernels
 from ttc_llvm.arrays.pairs import PLAIN, scaling
 from ttc_llvm.lowering.lower import lower
-from ttc_llvm.lowering.plan import CpuPlan, Store
+from ttc_llvm.lowering.plan import CpuPlan, Fetch, Store
 from ttc_llvm.lowering.plan_checks import check
 from ttc_llvm.machine import lookup
 from ttc_llvm.problem import canonical_text, dtypes, orbits
@@ -73,7 +73,9 @@ def plans(draw: st.DrawFn, form: Canonical) -> CpuPlan:
         for k in cycle:
             tile[k] = edge
     order, inner = (tuple(draw(st.permutations(range(rank)))) for _ in range(2))
-    return check(CpuPlan(tuple(tile), tuple(block), order, inner, draw(st.integers(0, rank))), form)
+    prefetch, fetch = draw(st.sampled_from([(0, Fetch.BLOCKS), (2, Fetch.BLOCKS), (1, Fetch.ROWS)]))
+    decisions = draw(st.integers(0, rank)), prefetch
+    return check(CpuPlan(tuple(tile), tuple(block), order, inner, *decisions, fetch=fetch), form)
 
 
 @examples(150)
@@ -236,10 +238,10 @@ def test_from_arrays_with_the_array_itself_is_in_place() -> None:
 
 @pytest.mark.parametrize(
     "changes",
-    [{"tile": (8, 16)}, {"store": Store.ALIGNED}, {"panel": (32, 32)}, {"fetch": "rows", "prefetch": 1}],
+    [{"tile": (8, 16)}, {"store": Store.ALIGNED}, {"panel": (32, 32)}, {"tile": (256, 256)}],
 )
 def test_plans_that_do_not_fit(changes: dict[str, Any]) -> None:
-    form = in_place([Axis(64, 1, 64), Axis(64, 64, 1)], dtypes.dtype("d"), Kinds.of(1, 0)).canonical
+    form = in_place([Axis(640, 1, 640), Axis(640, 640, 1)], dtypes.dtype("d"), Kinds.of(1, 0)).canonical
     plan = CpuPlan((16, 16), (8, 8), (1, 0), (1, 0))
     text = " ".join(str(plan).split())
     assert check(plan, form) is plan

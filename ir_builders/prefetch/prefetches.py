@@ -50,7 +50,7 @@ def prefetches(
 
 def _read(tile: MicroTile, pointers: tuple[ir.Value, ir.Value]) -> Iterable[tuple[ir.Value, View, RegisterLayout]]:
     node = tile.node
-    if node.op.alpha is not Alpha.ZERO:
+    if node.op.alpha is not Alpha.ZERO and node.source.space is Space.A:
         yield pointers[0], node.source, tile.a
     if not node.non_temporal and node.target.space is Space.B:  # lines that are stored in part are read before
         yield pointers[1], node.target, tile.b

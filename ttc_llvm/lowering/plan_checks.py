@@ -73,8 +73,8 @@ def _check_in_place(plan: CpuPlan, canonical: Canonical) -> None:
         raise PlanError(f"plan tile={shown(plan.tile)} differs along axes that take each other's places")
     if (size := prod(box) * canonical.a.itemsize) > MAX_STACK:
         raise PlanError(f"plan tile={shown(plan.tile)} has {size} bytes: in place, tiles have at most {MAX_STACK}")
-    if plan.non_temporal or plan.panel or (plan.fetch is Fetch.ROWS and plan.prefetch):
-        raise PlanError("plans in place have ordinary stores, no panels, and prefetch no rows")
+    if plan.non_temporal or plan.panel:
+        raise PlanError("plans in place have ordinary stores and no panels")
 
 
 def _check_rows(plan: CpuPlan, canonical: Canonical) -> None:

@@ -13,22 +13,31 @@ from ttc_llvm.problem.canonical import Canonical
 from .blocks import blocks, width
 from .choices import Forced
 
-RUNS = (256, 512, 128)  # bytes of a tile along A and along B, the best first
+# Bytes of a tile along A and along B, the best first: of tensors that L2 holds, or nearly, and of longer ones.
+RUNS, LONG_RUNS = (256, 512, 128), (512, 256, 1024)
 SHAPES = 3  # of micro-tiles
-DISTANCES = (4, 0)  # of prefetches, in micro-tiles
+NARROW = 4  # bytes of elements, at most, of which rows of the next tiles are prefetched first
+BLOCKS, ROWS = (2, Fetch.BLOCKS), (1, Fetch.ROWS)
+OTHERS = ((4, Fetch.BLOCKS), (0, Fetch.BLOCKS))
+LONG = 4  # times as long as L2: tensors that come from memory
 TASKS = 16  # per thread, at least, where loops have so many iterations: orbits differ in length
 
 
 def plans(canonical: Canonical, target: Target, threads: int, forced: Forced) -> Iterator[CpuPlan]:
     """The plans worth trying, those that are usually fastest first. Only forced prefetches are heeded."""
-    distances = forced.prefetch or (DISTANCES if target.prefetches else (0,))
+    size = canonical.a.itemsize
+    is_long = canonical.elements * size > LONG * target.l2
+    first = (ROWS, BLOCKS) if is_long and size <= NARROW else (BLOCKS, ROWS)
+    fetches = [*first, *OTHERS] if target.prefetches else [*OTHERS[1:]]
+    if forced.prefetch:
+        fetches = [(distance, Fetch.BLOCKS) for distance in forced.prefetch]
     offered, w = blocks(canonical, target), width(canonical, target)
     shapes = [block for block in offered if max(block) <= w][:SHAPES] or offered[:1]
     found: dict[CpuPlan, None] = {}
-    for block, run, distance in product(shapes, RUNS, distances):
-        tile, part = _tile(canonical, block, max(1, run // canonical.a.itemsize))
+    for block, run, (distance, fetch) in product(shapes, LONG_RUNS if is_long else RUNS, fetches):
+        tile, part = _tile(canonical, block, max(1, run // size))
         order = canonical.along("b")
-        plan = CpuPlan(tile, part, order, order, len(order), distance, fetch=Fetch.BLOCKS)
+        plan = CpuPlan(tile, part, order, order, len(order), distance, fetch=fetch)
         found[plan.changed(parallel=parallel(canonical, plan, threads))] = None
     yield from found
 

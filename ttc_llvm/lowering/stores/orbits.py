@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from math import gcd
 
+from ...lazy_dataclasses import replace
 from ...machine.target import Target
 from ...problem.canonical import Canonical, Param
 from ...problem.in_place import images
@@ -12,7 +13,7 @@ from ...problem.orbits import order
 from ...problem.sums import group
 from ..nodes import FROM_BOTH_ENDS, Micro, Node, Orbit
 from ..operands import Op, Space, View
-from ..plan import CpuPlan, spans
+from ..plan import CpuPlan, Fetch, spans
 from ..tile_loops import TileSpec, loops
 from ..writing import Writing, tile_buffer
 from .buffered import phase, row_block
@@ -30,13 +31,14 @@ def in_orbits(canonical: Canonical, writing: Writing, target: Target, loads: int
     scratch = View(Space.SCRATCH, canonical.a, buffer.strides)
     direct = direct_leaf(canonical, plan, loads)
     move = Op(Alpha.ONE, Beta.ZERO, False, canonical.a)
-    fill = Micro(source, scratch, move, plan.block, direct.grain, loads=loads)
+    ahead = direct.prefetch if plan.fetch is Fetch.ROWS else None  # of the next tile, and of its place
+    fill = Micro(source, scratch, move, plan.block, direct.grain, prefetch=ahead, loads=loads)
     flat = row_block(canonical, plan, target)
     grain = tuple(0 if spans(block, axis.extent) else block for block, axis in zip(flat, canonical.axes, strict=True))
-    drain = Micro(scratch, sink, operation(canonical), flat, grain)
+    drain = Micro(scratch, sink, operation(canonical), flat, grain, prefetch=ahead)
     steps = loops(
         TileSpec(
-            canonical.axes, plan.tile, plan.inner, direct,
+            canonical.axes, plan.tile, plan.inner, replace(direct, prefetch=None) if ahead else direct,
             has_masks(plan.block, (source, sink), target), target.vector_bits // 8,
         )
     )  # fmt: skip
