@@ -12,6 +12,7 @@ from ttc_llvm.arrays import pairs
 from ttc_llvm.problem import dtypes
 from ttc_llvm.problem.canonical import Axis, Placed, from_axes, static
 from ttc_llvm.problem.dtypes import DType, Kind
+from ttc_llvm.problem.in_place import in_place
 from ttc_llvm.problem.kinds import Kinds
 from ttc_llvm.problem.layouts import column_major
 from ttc_llvm.problem.problem import Problem
@@ -19,7 +20,8 @@ from ttc_llvm.problem.problem import Problem
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """axes: any strides, as `from_axes` takes them; plan and target are chosen apart. seed: of the contents."""
+    """axes: any strides, as `from_axes` takes them; plan and target are chosen apart. seed: of the contents; in_place:
+    A and B are one tensor."""
 
     axes: tuple[Axis, ...]
     a: DType
@@ -28,13 +30,14 @@ class Case:
     beta: complex = 0.0
     conjugate: bool = False
     seed: int = 0
+    in_place: bool = False
 
     @classmethod
     def of(cls, p: Problem, seed: int = 0) -> Case:
         """The case that a problem states."""
         strides_a, strides_b = column_major(p.outer_a), column_major(p.outer_b)
         axes = tuple(Axis(p.size[q], strides_a[q], strides_b[k]) for k, q in enumerate(p.perm))
-        return cls(axes, p.a, p.b, p.alpha, p.beta, p.conjugate, seed)
+        return cls(axes, p.a, p.b, p.alpha, p.beta, p.conjugate, seed, p.inplace)
 
     @property
     def kinds(self) -> Kinds:
@@ -44,6 +47,8 @@ class Case:
     @property
     def placed(self) -> Placed:
         """Its canonical form."""
+        if self.in_place:
+            return in_place(self.axes, self.a, self.kinds, self.conjugate)
         return from_axes(self.axes, self.a, self.b, self.kinds, self.conjugate)
 
     @property

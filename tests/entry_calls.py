@@ -80,8 +80,7 @@ def other_outer(extents: tuple[int, ...], by: int) -> tuple[int, ...]:
 
 def check(addresses: Addresses, generated: Problem, call: Call) -> None:
     """Run a call of the object generated for a problem; AssertionError names what was wrong with it."""
-    places = Place(call.flush_a), Place(call.flush_b, call.residue)
-    made = GuardedCase.of(call.case(generated), *places, in_place=generated.inplace)
+    made = GuardedCase.of(call.case(generated), Place(call.flush_a), Place(call.flush_b, call.residue))
     a, b = made.origins
     invoke(addresses, generated, call, None if call.alpha == 0 else a, b)
     made.check(f"\n{generated}\n{call}")

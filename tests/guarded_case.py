@@ -42,20 +42,20 @@ class GuardedCase:
     origins: tuple[int, int]
 
     @classmethod
-    def of(cls, case: Case, place_a: Place, place_b: Place, *, in_place: bool = False) -> GuardedCase:
-        """The case with its tensors there, in place with one tensor."""
+    def of(cls, case: Case, place_a: Place, place_b: Place) -> GuardedCase:
+        """The case with its tensors there; in place it is B's place that counts."""
         found, types = windows(case), (case.a, case.b)
         sizes = [window.span * t.itemsize for window, t in zip(found, types, strict=True)]
         of_b = place_b.memory(sizes[1])
-        memory = of_b if in_place else place_a.memory(sizes[0]), of_b
+        memory = of_b if case.in_place else place_a.memory(sizes[0]), of_b
         a, b = (m.elements(reference.numpy_type(t)) for m, t in zip(memory, types, strict=True))
-        if in_place:
+        if case.in_place:
             a, spare = b, b.copy()
             fill(case, *((a, spare) if case.alpha else (spare, b)))  # what is not read would be NaN
         else:
             fill(case, a, b)
         origins = [m.address + w.origin * t.itemsize for m, w, t in zip(memory, found, types, strict=True)]
-        return cls(case, memory, a, b, expected(case, a, b), b"" if in_place else a.tobytes(), (origins[0], origins[1]))
+        return cls(case, memory, a, b, expected(case, a, b), b"" if case.in_place else a.tobytes(), (origins[0], origins[1]))
 
     @property
     def bases(self) -> tuple[int, int]:

@@ -26,6 +26,7 @@ import fuzz_calls
 import fuzz_fused
 import fuzz_gpu
 import fuzz_groups
+import fuzz_in_place
 import fuzz_kernels
 import fuzz_objects
 from children import Child, serve
@@ -39,10 +40,11 @@ KINDS: dict[str, Any] = {
     "groups": fuzz_groups,
     "objects": fuzz_objects,
     "fused": fuzz_fused,
+    "in-place": fuzz_in_place,
     "gpu": fuzz_gpu,
 }
 SHARES = {  # of the rounds that chance makes
-    "kernels": 6, "calls": 3, "arrays": 3, "groups": 1, "objects": 1, "fused": 2, "gpu": 1,
+    "kernels": 6, "calls": 3, "arrays": 3, "groups": 1, "objects": 1, "fused": 2, "in-place": 1, "gpu": 1,
 }
 
 

@@ -196,12 +196,12 @@ def from_axes(
         conjugate = False
     flipped, offset_a, offset_b = _flip(kept)
     ordered = sorted(flipped, key=lambda axis: (static(axis.stride_b), static(axis.stride_a)))
+    if is_move(kinds, a, b, conjugate):
+        a, b, ordered, factor = _as_moves(a, ordered)
+        offset_a, offset_b = offset_a * factor, offset_b * factor
     merged = _merge(ordered)
     if in_place and {(x.extent, x.stride_a) for x in merged} != {(x.extent, x.stride_b) for x in merged}:
         merged = ordered
-    if is_move(kinds, a, b, conjugate):
-        a, b, merged, factor = _as_moves(a, merged)
-        offset_a, offset_b = offset_a * factor, offset_b * factor
     form = Canonical(tuple(merged) or (Axis(1, 1, 1),), a, b, kinds, conjugate, in_place)
     return Placed(form, offset_a, offset_b)
 
@@ -244,4 +244,4 @@ def _as_moves(t: DType, axes: list[Axis]) -> tuple[DType, DType, list[Axis], int
     if factor == 1:
         return moved, moved, axes, 1
     scaled = [Axis(axis.extent, static(axis.stride_a) * factor, static(axis.stride_b) * factor) for axis in axes]
-    return moved, moved, _merge([Axis(factor, 1, 1), *scaled]), factor
+    return moved, moved, [Axis(factor, 1, 1), *scaled], factor
