@@ -55,7 +55,8 @@ class GuardedCase:
         else:
             fill(case, a, b)
         origins = [m.address + w.origin * t.itemsize for m, w, t in zip(memory, found, types, strict=True)]
-        return cls(case, memory, a, b, expected(case, a, b), b"" if case.in_place else a.tobytes(), (origins[0], origins[1]))
+        before = b"" if case.in_place else a.tobytes()
+        return cls(case, memory, a, b, expected(case, a, b), before, (origins[0], origins[1]))
 
     @property
     def bases(self) -> tuple[int, int]:

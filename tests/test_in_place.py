@@ -14,6 +14,7 @@ from guards import Guarded
 from hypothesis import given
 from hypothesis import strategies as st
 from interpreter import interpret
+from numpy.lib.stride_tricks import as_strided
 from tiers import examples
 
 import ttc_llvm
@@ -130,6 +131,38 @@ def test_items_of_any_size_move_in_place(item: str) -> None:
         assert (x == before.transpose(axes)).all()
 
 
+def test_python_objects_change_places() -> None:
+    x = np.array([[i, str(i), None] for i in range(3)], object)
+    before = x.copy()
+    ttc_llvm.transpose(x, out=x)
+    assert (x == before.T).all()
+
+
+@pytest.mark.parametrize("dtype", ["f4", "c16"])
+def test_scaled_elements_that_lie_askew(dtype: str) -> None:
+    """Off the boundary of their type, and at strides that are no multiples of their size."""
+    record = np.zeros((9, 9), [("before", "u1"), ("x", dtype), ("behind", "S2")])
+    x = record["x"]
+    x[...] = np.arange(81).reshape(9, 9)
+    before = x.copy()
+    for _ in range(2):
+        ttc_llvm.transpose(x, out=x, alpha=2, beta=-1)
+        np.testing.assert_array_equal(x, before := 2 * before.T - before)
+    assert not record["before"].any() and not record["behind"].astype(bool).any()
+
+
+def test_the_table_tells_places_apart() -> None:
+    """Arrays of one layout, into themselves and into others, by turns: native code serves both from the second on."""
+    x = np.random.default_rng(6).random((24, 24))
+    y, z, before = x.copy(), np.zeros_like(x), x.copy()
+    for number in range(6):
+        ttc_llvm.transpose(x, out=x)
+        ttc_llvm.transpose(y, out=z)
+        np.testing.assert_array_equal(x, before.T if number % 2 == 0 else before)
+        np.testing.assert_array_equal(z, before.T)
+        np.testing.assert_array_equal(y, before)
+
+
 def test_tensors_with_gaps_and_odd_addresses_keep_what_lies_between() -> None:
     memory = np.random.default_rng(2).integers(0, 99, 90 * 100 * 8 + 1).astype("u1")
     x = memory[1:].view("f8").reshape(90, 100)[5:75, 20:90]
@@ -162,6 +195,14 @@ def test_parts_of_a_triangle_are_even() -> None:
     assert 0.45 < half < 0.55
 
 
+def into_itself(x: Any) -> Any:
+    return ttc_llvm.transpose(x, out=x)
+
+
+def solved(x: Any) -> Any:
+    return ttc_llvm.compile(Problem((1, 0), (8, 8), "d", inplace=True), 1)(x)
+
+
 @pytest.mark.parametrize(
     ("call", "message"),
     [
@@ -174,6 +215,12 @@ def test_parts_of_a_triangle_are_even() -> None:
             lambda x: ttc_llvm.transpose(x[::-1, ::-1], out=x[::-1, ::-1]),
             "in place, strides must be positive",
         ),
+        (lambda x: ttc_llvm.transpose(x[:4, :4], out=x[::2, ::2]), "out shares memory with the array: in place"),
+        (lambda x: ttc_llvm.transpose(x.astype("O"), out=x), "holds Python objects|no array of dtype"),
+        (lambda x: into_itself(as_strided(x, (5, 5), (0, 8))), "elements of out share memory"),
+        (lambda x: ttc_llvm.transpose(x, out=x.view("f4")[:, ::2]), "out shares memory with the array: in place"),
+        (lambda x: solved(x.T[::-1]), "in place, strides must be positive"),
+        (lambda x: solved(np.broadcast_to(x, x.shape)), "read-only"),
         (lambda x: ttc_llvm.transpose(x[:, :5], out=x[:, :5]), r"out has shape \(8, 5\)"),
         (lambda x: ttc_llvm.transpose(x, out=np.broadcast_to(x, x.shape)), "read-only"),
     ],

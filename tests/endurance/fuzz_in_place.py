@@ -1,4 +1,4 @@
-"""Permutations in place: arrays of any layout, kernels of random plans, and emitted entries, each between guard pages."""
+"""Permutations in place between guard pages: arrays of any layout, kernels of random plans, emitted entries."""
 
 from __future__ import annotations
 

@@ -36,8 +36,8 @@ def served(problem: Problem) -> Callable[[Array, Array, int], None]:
             raise ArrayError(OVERLAP)
         try:
             assign(a, b, scale, threads, 1)
-        except ArrayError:
-            raise ArrayError(_why(b)) from None
+        except ArrayError as error:
+            raise ArrayError(str(error) if problem.inplace else _why(b)) from None
 
     return run
 
