@@ -114,7 +114,7 @@ def test_objects_have_bodies_of_items_for_copies_and_of_elements_for_the_rest() 
 
 def test_emitted_objects_have_the_models_plans_for_what_needs_elements() -> None:
     solution = ttc_llvm.compile(PIXELS, max_implementations=1, target="avx512", database=None)
-    spec = solution.spec
+    spec = solution.spec_for(solution.targets)
     bodies = choose(spec.problem, spec.target, spec.plan, spec.plan_for)
     own = [canonicalise(PIXELS, body.kinds).canonical for body in bodies.specialised[1:]]
     assert [str(body.nest) for body in bodies.specialised[1:]] == [
