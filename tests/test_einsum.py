@@ -26,6 +26,7 @@ def _either_product(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPa
     """Products by SciPy's BLAS, and by NumPy as where SciPy is not installed."""
     if request.param == "numpy":
         monkeypatch.setattr(blas, "scipy_blas", lambda: None)
+        monkeypatch.setattr(blas, "is_published", lambda: False)
     elif blas.scipy_blas() is None:
         pytest.skip("SciPy is not installed")
     for owner, name in ((pairwise, "_prepared"), (pairwise, "_placed"), (known, "_known")):
@@ -282,6 +283,16 @@ def test_tensordot_does_not_broadcast() -> None:
         ttc_llvm.tensordot(np.ones((3, 1)), np.ones((5, 4)), 1)
     with pytest.raises(ttc_llvm.TtcError, match="axis 1 of a has extent 5, axis 0 of b 1"):
         ttc_llvm.tensordot(np.ones((3, 5)), [[1.0, 2.0]], 1)
+
+
+def test_scipy_is_imported_where_its_blas_runs_alone() -> None:
+    """Whether it has one is known before."""
+    assert blas.is_published() == (blas.scipy_blas() is not None)
+    program = "import sys; from ttc_llvm.contractions import measuring; print(measuring.settings().split()[0])"
+    told = subprocess.run(
+        [sys.executable, "-c", f"{program}; assert 'scipy.linalg' not in sys.modules"], capture_output=True, text=True
+    )
+    assert (told.stdout, told.stderr) == (("numpy\n", "scipy\n")[blas.is_published()], "")
 
 
 def test_products_use_the_blas_that_scipy_publishes(monkeypatch: pytest.MonkeyPatch) -> None:

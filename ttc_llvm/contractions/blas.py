@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import ctypes
+import glob
+import importlib.util
 import re
+from contextlib import suppress
 from typing import Any
 
 from .. import locks
@@ -28,6 +31,17 @@ class Blas:
     def admits(self, *sizes: int) -> bool:
         """True where its integers hold these."""
         return self.bits == 64 or max(sizes) <= INT_MAX
+
+
+@once
+def is_published() -> bool:
+    """True where SciPy has the module that publishes its BLAS. `scipy_blas` alone imports it: that is slow, and plans
+    that call no BLAS do without."""
+    with suppress(ImportError, ValueError):
+        found = importlib.util.find_spec("scipy")
+        places = [] if found is None else list(found.submodule_search_locations or ())
+        return any(glob.glob(f"{glob.escape(place)}/linalg/cython_blas.*") for place in places)
+    return False
 
 
 @once

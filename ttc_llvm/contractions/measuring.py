@@ -62,9 +62,8 @@ def measured(dtype: str, threads: int) -> Rates:
 
 def settings() -> str:
     """The conditions of BLAS's speed beside the machine: which it is, and the threads that it may start."""
-    found = blas.scipy_blas()
     given = [f"{name}={os.environ[name]}" for name in THREADS if name in os.environ]
-    return " ".join([("numpy", "scipy")[found is not None], f"cpus={cpu_count()}", *given])
+    return " ".join([("numpy", "scipy")[blas.is_published()], f"cpus={cpu_count()}", *given])
 
 
 def _steady(dtype: str) -> float:
