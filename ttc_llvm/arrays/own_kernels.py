@@ -6,9 +6,9 @@ from ..compiling import compiler, options
 from ..compiling.trial import Mode
 from ..ir_builders.pool_layout import SERIAL_BYTES, WAKING_BYTES
 from ..logs import Log
-from ..lowering.plan import CpuPlan, Store
+from ..lowering.plan import CpuPlan, Fetch, Store
 from ..machine.target import Target
-from ..problem.canonical import Canonical, Placed
+from ..problem.canonical import Canonical, Placed, static
 from ..runtime.executable import Executable
 from ..tuning.cost.model import model_plan
 from ..tuning.database.opened import open_database
@@ -17,6 +17,7 @@ from .pairs import Scaling
 
 _log = Log(__name__)
 CACHED_BYTES = 1 << 20  # a smaller result stays in the caches: nothing is gained by storing past them
+MOST_PLANES, PLANES_AHEAD = 4, 16  # channels of images, and micro-tiles by which their lines are prefetched
 ORDINARY, STREAMED = Forced(streaming=False), Forced(streaming=True)
 
 
@@ -40,11 +41,21 @@ def planned(placed: Placed, scale: Scaling, threads: int, effort: int) -> Execut
 
 
 def modelled(canonical: Canonical, target: Target, threads: int, forced: Forced) -> CpuPlan:
-    """The cost model's plan. It takes arrays that nearly fit into L2 for cached ones: whole vectors past the caches are
-    1.4 times as fast there."""
+    """The cost model's plan, but for two kinds of copies that were measured later than what it is fitted to: those that
+    nearly fit into L2 are 1.4 times as fast where whole vectors are written past it, merged planes 1.03 to 1.09 times
+    where each plane's lines are prefetched."""
     plan = model_plan(canonical, target, threads, forced)
-    beyond = canonical.is_move and 2 * canonical.bytes_moved > 3 * target.l2 * threads
-    if plan.store is Store.CACHED and forced is FREE and beyond and target.streams:
+    if forced is not FREE or not canonical.is_move or not target.streams:
+        return plan
+    if plan.store is Store.CACHED and 2 * canonical.bytes_moved > 3 * target.l2 * threads:
         streamed = model_plan(canonical, target, threads, STREAMED)
-        return streamed if streamed.store is Store.ALIGNED else plan
+        plan = streamed if streamed.store is Store.ALIGNED else plan
+    if _merges_planes(canonical) and (plan.store, plan.fetch, target.far) == (Store.ALIGNED, Fetch.ROWS, False):
+        return plan.changed(fetch=Fetch.BLOCKS, prefetch=PLANES_AHEAD)
     return plan
+
+
+def _merges_planes(canonical: Canonical) -> bool:
+    """True where B's elements come in turns from a few places, each of which goes on in order."""
+    planes, *others = canonical.axes
+    return static(planes.extent) <= MOST_PLANES and [axis.stride_a for axis in others] == [1]
