@@ -6,10 +6,11 @@ read nor written.
 
 from __future__ import annotations
 
+import itertools
 import os
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from math import prod
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from typing import Any
 import numpy as np
 
 ROUNDS = 15
+WARM_SECONDS = 3.0
 THREADS = (1, 2)
 Shape = tuple[int, ...]
 
@@ -59,33 +61,44 @@ def measure(ttc_llvm: Any, group: Callable[[np.random.Generator], tuple[list[Sha
     start = time.perf_counter()
     plan = ttc_llvm.grouped(shapes, axes, "f8")
     planning = time.perf_counter() - start
-    other_a, other_b = ([np.empty_like(x) for x in arrays] for arrays in (list_a, list_b))
+    other_a, other_b = ([x.copy() for x in arrays] for arrays in (list_a, list_b))  # pages of their own
     places = [np.array([x.ctypes.data for x in arrays]) for arrays in (list_a, list_b, other_a, other_b)]
     flat_a = np.empty(sum(map(prod, shapes)))
     flat_b = np.empty_like(flat_a)
     for threads in THREADS:
         ttc_llvm.set_num_threads(threads)
 
-        def fresh(threads: int = threads) -> None:
-            plan.run(places[0], places[1], threads=threads)
-            plan.run(places[2], places[3], threads=threads)
+        turns = itertools.cycle((places[:2], places[2:]))
 
+        def others(threads: int = threads, turns: Iterator[Any] = turns) -> None:
+            plan.run(*next(turns), threads=threads)
+
+        def loop() -> None:
+            for x, y in zip(list_a, list_b, strict=True):
+                ttc_llvm.transpose(x, axes, out=y)
+
+        end = time.monotonic() + WARM_SECONDS
+        while time.monotonic() < end:  # layouts that move much get kernels of their own
+            plan(list_a, list_b, threads=threads)
+            loop()
         found = times({
             "grouped": lambda threads=threads: plan(list_a, list_b, threads=threads),
             "addresses": lambda threads=threads: plan.run(places[0], places[1], threads=threads),
-            "two sets of addresses": fresh,
+            "new addresses": others,
             "numpy": lambda: [np.copyto(y, x.transpose(axes)) for x, y in zip(list_a, list_b, strict=True)],
-            "transpose": lambda: [ttc_llvm.transpose(x, axes, out=y) for x, y in zip(list_a, list_b, strict=True)],
+            "transpose": loop,
             "memcpy": lambda: np.copyto(flat_b, flat_a),
         })  # fmt: skip
         for x, y in zip(list_a, list_b, strict=True):
             assert np.array_equal(x.transpose(axes), y)
         text = ", ".join(f"{name} {seconds / len(shapes) * 1e9:.0f}" for name, seconds in found.items())
         print(f"{group.__doc__} {flat_a.nbytes >> 20} MiB; {threads} threads; ns a block: {text}")
-        print(f"  {found['numpy'] / found['grouped']:.2f} x NumPy's loop, {found['numpy'] / found['addresses']:.2f} by"
-              f" addresses; {found['grouped'] / found['memcpy']:.2f} x memcpy's time,"
-              f" {found['addresses'] / found['memcpy']:.2f} by addresses; planning {planning / found['numpy']:.2f} x"
-              " NumPy's loop")  # fmt: skip
+        per_numpy, per_copy = ({name: found[other] / found[name] for name in found} for other in ("numpy", "memcpy"))
+        print(f"  {per_numpy['grouped']:.2f} x NumPy's loop, {per_numpy['addresses']:.2f} by addresses,"
+              f" {per_numpy['new addresses']:.2f} by new ones;"
+              f" {found['transpose'] / found['addresses']:.2f} x a loop of ours;"
+              f" {1 / per_copy['grouped']:.2f} x memcpy's time, {1 / per_copy['addresses']:.2f} by addresses;"
+              f" planning {planning / found['numpy']:.2f} x NumPy's loop")  # fmt: skip
 
 
 def main() -> None:
