@@ -84,9 +84,10 @@ class Table:
         if self._tasks:
             runtime.run(call, min(threads, max(1, self.moved // SERIAL_BYTES)), moved=self.moved)
         for number, *addresses in zip(self.apart, a[self.apart].tolist(), b[self.apart].tolist(), strict=True):
-            if self._views.get(number, (None,))[0] != addresses:
-                self._views[number] = addresses, views(self._blocks, number, addresses)
-            move(self._views[number][1], scale, threads, effort)
+            kept = self._views.get(number)  # another thread may put others there
+            if kept is None or kept[0] != addresses:
+                self._views[number] = kept = addresses, views(self._blocks, number, addresses)
+            move(kept[1], scale, threads, effort)
 
     @property
     def owes(self) -> bool:
