@@ -120,9 +120,9 @@ def test_rows_that_follow_each_other_by_pieces_of_registers_are_written_where_th
 @pytest.mark.parametrize(
     ("spec", "size"),
     [
-        ("akb,jk->jba", {"a": 16, "b": 37, "j": 11, "k": 9}),
+        ("akb,jk->jba", {"a": 16, "b": 48, "j": 11, "k": 9}),
         ("akb,jk->jba", {"a": 48, "b": 16, "j": 20, "k": 5}),
-        ("jk,akb->jba", {"a": 8, "b": 53, "j": 11, "k": 300}),
+        ("jk,akb->jba", {"a": 24, "b": 112, "j": 11, "k": 300}),
         ("dbkc,kj->dcjb", {"b": 24, "c": 19, "d": 3, "j": 11, "k": 4}),
         ("amji,cbkm->kjicba", {"a": 20, "m": 30, "j": 5, "i": 3, "c": 4, "b": 13, "k": 12}),
     ],

@@ -15,8 +15,8 @@ BATCHES, BATCH_AXES, M_AXES, N_AXES, K_AXES = range(184, 224, 8)
 PLACE = 32
 # Bytes of scratch, and of a tile in it; the number of tasks; bytes from each tensor's start to where it is walked from;
 # whether rows are B's; of rows that are turned as they are packed (`job.Turn`), how many follow each other in C, 0 =
-# none are, and the extent of the index of those that follow each other in A.
-SCRATCH, TILE_BYTES, TASKS, SHIFT_A, SHIFT_B, SHIFT_C, SWAPPED, TURN, TURNS, AXES = range(256, 336, 8)
+# none are.
+SCRATCH, TILE_BYTES, TASKS, SHIFT_A, SHIFT_B, SHIFT_C, SWAPPED, TURN, AXES = range(256, 328, 8)
 AXIS, BATCH_AXIS = 24, 32  # bytes of an axis of two tensors, and of three
 MOST_AXES = 64
 MOST_LANES = 64  # of a register

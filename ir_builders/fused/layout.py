@@ -5,6 +5,8 @@ from __future__ import annotations
 from ..words import load64, store64
 from . import fields as f
 
+FEW = 64  # columns, beside which packing rows takes long
+
 
 def settle(job: int) -> int:
     """Lay out scratch, and say which side threads share."""

@@ -45,11 +45,10 @@ def pack_block_of_rows(job: int, a: int, scratch: int, first: int, m: int, k: in
     """Pack the rows of a block: as many registers at a time as follow each other in A; a register by its pieces; as
     many rows as are turned together; or any register's."""
     tile, group, terms = load64(job + f.TILE_M), load64(job + f.GROUP), scratch + load64(job + f.TERMS_A)
-    of_a, turn, turns = scratch + load64(job + f.ROWS_A), load64(job + f.TURN), load64(job + f.TURNS)
+    of_a, turn = scratch + load64(job + f.ROWS_A), load64(job + f.TURN)
     size, part, row, places = load64(job + f.SIZE), piece(group), 0, local(8 * f.MOST_LANES)
     are_pieces = innermost(job, f.M_AXES) % part == 0
     while row < m:
-        is_turned = turn > 0 and row + group * turn <= m
         run = run_of(job, f.M_AXES, first + row, m - row)
         count = min(run // group, f.MOST_RUNS)
         if count > 0:
@@ -62,7 +61,7 @@ def pack_block_of_rows(job: int, a: int, scratch: int, first: int, m: int, k: in
                 store64(places + 8 * number, place_of_row(job, scratch, row + number * part, k))
             pack_runs(places, a, of_a + 8 * row, terms, k, part, group // part, tile * size)
             row += group
-        elif is_turned and (first + row) % turn == 0 and (first + row) // max(turn, 1) % turns + group <= turns:
+        elif turn > 0 and row + group * turn <= m and (first + row) % max(group * turn, 1) == 0:
             for number in range(group):
                 store64(places + 8 * number, place_of_row(job, scratch, row + number * turn, k))
             pack_turned(places, a, of_a + 8 * row, terms, k, turn)

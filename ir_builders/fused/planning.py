@@ -6,7 +6,7 @@ from ttc_llvm.lowering.micro_kernel import SHARED, SOME, piece
 
 from ..words import load64, local, store64
 from . import fields as f
-from .layout import settle
+from .layout import FEW, settle
 
 # Words of a stated contraction: how many indices it has; where its tensors are described, each by its rank, the
 # number of each axis's index, and each axis's own stride. Then class and own extent of every index.
@@ -107,7 +107,6 @@ def axes(job: int, table: int, count: int, swapped: int, facts: int) -> int:
     start = write_axes(job, table, count, BATCH, f.BATCH_AXES, f.AXES, left, right, STEP_C)
     start = write_axes(job, table, count, N if swapped else M, f.M_AXES, start, left, STEP_C, 0)
     store64(job + f.TURN, 0)
-    store64(job + f.TURNS, 0)
     if load64(job + f.M_AXES) > 1 and not by_left:
         start += turn_rows(job, start - f.AXIS, facts)
     start = write_axes(job, table, count, M if swapped else N, f.N_AXES, start, right, STEP_C, 0)
@@ -129,17 +128,17 @@ def turn_rows(job: int, last: int, facts: int) -> int:
     inner, extent = axis - f.AXIS, load64(axis)
     width = group if extent % group == 0 else piece(group)
     is_turned = load64(axis + 8) != size and load64(axis + 16) == size and extent % width == 0
-    if not is_turned or group < 2 or load64(inner + 8) != size or load64(inner) < group:
+    if not is_turned or load64(job + f.N) > FEW or load64(inner + 8) != size or load64(inner) % group != 0 or group < 2:
         return 0
     store64(job + f.TURN, width)
-    store64(job + f.TURNS, load64(inner))
     for word in range(0, f.AXIS, 8):
         step, own = load64(axis + word), load64(inner + word)
-        store64(axis + f.AXIS + word, step if word else width)
-        store64(axis + word, own)
-        store64(inner + word, step * width if word else extent // width)
-    store64(job + f.M_AXES, load64(job + f.M_AXES) + 1)
-    return f.AXIS
+        store64(axis + 2 * f.AXIS + word, step if word else width)
+        store64(axis + f.AXIS + word, own if word else group)
+        store64(axis + word, step * width if word else extent // width)
+        store64(inner + word, own * group if word else load64(inner) // group)
+    store64(job + f.M_AXES, load64(job + f.M_AXES) + 2)
+    return 2 * f.AXIS
 
 
 def exchange(axis: int, count: int) -> int:

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from ...ir_builders.fused import fields as f
 from ...ir_builders.fused.calls import ADD, SET, TURNED
-from ...ir_builders.fused.layout import settle
+from ...ir_builders.fused.layout import FEW, settle
 from ...lazy_dataclasses import dataclass
 from ...lowering.micro_kernel import MicroKernel
 from ...operands.addresses import data_address
@@ -31,7 +31,7 @@ class Job:
 
 class Turn(NamedTuple):
     """Rows that are turned as they are packed: in C those of the last index follow each other, in A those of another
-    one, `inner`. They are taken in the order of quotient, inner, remainder of the last one by `width`."""
+    one, `inner`. They are taken in blocks of a register of `inner` by `width` of the last one, next ones along this."""
 
     inner: int
     width: int
@@ -40,14 +40,14 @@ class Turn(NamedTuple):
 def turn(fused: Fused, kernel: MicroKernel) -> Turn | None:
     """The turn of a plan whose rows would be packed one by one."""
     rows, left = fused.plan.rows, fused.tensors[0]
-    if len(rows) < 2 or fused.is_packed_by_vectors(left):
+    if len(rows) < 2 or fused.sizes[1] > FEW or fused.is_packed_by_vectors(left):
         return None
     steps, inner = fused.strides(left), fused.merged.indices[rows[-1]]
     widths = [width for width in (kernel.group, kernel.piece) if inner.extent % width == 0]
     if inner.strides[C] != 1 or not widths or kernel.group < 2:
         return None
     index = rows[-2]  # others are too far from each other in C
-    if steps[index] == 1 and fused.merged.indices[index].extent >= kernel.group:
+    if steps[index] == 1 and fused.merged.indices[index].extent % kernel.group == 0:
         return Turn(index, widths[0])
     return None
 
@@ -61,21 +61,21 @@ def job(fused: Fused, kernel: MicroKernel) -> Job:
     ]
     streamed = kernel.group * size if fused.plan.streams else 0
     found = turn(fused, kernel)
-    axes, counts, starts = _axes(fused, size, found)
+    axes, counts, starts = _axes(fused, kernel, found)
     settled = [0] * ((f.BATCHES - f.SIDE) // 8)
     words = [
         *fused.sizes, *block, kernel.rows, kernel.columns, kernel.group, size, streamed, *settled, fused.batches,
         *counts, *starts, 0, kernel.tile_bytes, 0, *[0] * 3, fused.swapped,
-        *((0, 0) if found is None else (found.width, fused.merged.indices[found.inner].extent)), *axes,
+        0 if found is None else found.width, *axes,
     ]  # fmt: skip
     made = np.array(words, np.int64)
     settle(data_address(made))
     return Job(made, int(made[f.SCRATCH // 8]), int(made[f.TASKS // 8]))
 
 
-def _axes(fused: Fused, size: int, found: Turn | None) -> tuple[list[int], list[int], list[int]]:
+def _axes(fused: Fused, kernel: MicroKernel, found: Turn | None) -> tuple[list[int], list[int], list[int]]:
     """Extents and strides of each class, how many each has, and where they begin."""
-    left, right, c = fused.tensors
+    size, (left, right, c) = kernel.dtype.itemsize, fused.tensors
     plan, indices = fused.plan, fused.merged.indices
     strides = [fused.strides(tensor) for tensor in range(len(OPERANDS))]
     words, counts, starts = list[int](), list[int](), list[int]()
@@ -87,12 +87,17 @@ def _axes(fused: Fused, size: int, found: Turn | None) -> tuple[list[int], list[
         starts.append(f.AXES + 8 * len(words))
         of_group = [(indices[k].extent, *(strides[tensor][k] * size for tensor in tensors)) for k in group]
         if found is not None and group == plan.rows:
-            index, (extent, *steps) = of_group.pop(group.index(found.inner)), of_group.pop()
-            outer = (extent // found.width, *(step * found.width for step in steps))
-            of_group += [outer, index, (found.width, *steps)]
+            blocks, parts = zip(*map(_cut, of_group[-2:], (kernel.group, found.width)), strict=True)
+            of_group[-2:] = [*blocks, *parts]
         counts.append(len(of_group))
         words += [word for axis in of_group for word in axis]
     return words, counts, starts
+
+
+def _cut(axis: tuple[int, ...], length: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """An axis as one of blocks of this length, and one inside them."""
+    extent, *steps = axis
+    return (extent // length, *(step * length for step in steps)), (length, *steps)
 
 
 def scalars(fused: Fused, kernel: MicroKernel, alpha: complex, beta: complex) -> Array:
