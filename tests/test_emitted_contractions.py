@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 from functools import partial
 from pathlib import Path
@@ -154,7 +155,13 @@ def test_headers_and_modules_are_taken_by_compilers(dtype: str, tmp_path: Path) 
     text = f'#include "{name}.h"\nvoid f(const {element} *a, const {element} *b, {element} *c)\n{{\n'
     text += f"    {name}_omp(a, b, c, {element}(1), {element}(0), 0, 0, 0);\n}}\n"
     (tmp_path / "main.cpp").write_text(text)
-    execute(compiler("g++"), "-std=c++11", "-fopenmp", *WARNINGS, "-c", "main.cpp", cwd=tmp_path)
+    (tmp_path / "main.c").write_text(f'#include "{name}.h"\nint x;\n')
+    every = ("main.c", ("gcc", "clang"), ("c99", "c2x")), ("main.cpp", ("g++", "clang++"), ("c++11", "c++2b"))
+    for source, drivers, standards in every:
+        for driver, standard in itertools.product(drivers, standards):
+            strong = ["-DTTC_OMP_OBJECT"] if standard == standards[-1] else []
+            options = f"-std={standard}", *WARNINGS, *strong, "-fopenmp", "-fsyntax-only"
+            execute(compiler(driver), *options, source, cwd=tmp_path)
     execute(compiler("gfortran"), "-std=f2018", "-Wall", "-Werror", "-c", f"{name}.f90", cwd=tmp_path)
 
 
