@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import machine
@@ -21,6 +22,7 @@ import ttc_llvm
 from ttc_llvm import ArrayError, Problem, ProblemError, TtcError
 from ttc_llvm.arrays import without_kernels
 from ttc_llvm.arrays.pairs import PLAIN, scaling
+from ttc_llvm.cli import entry as cli
 from ttc_llvm.lowering.lower import lower
 from ttc_llvm.lowering.plan import CpuPlan, Fetch, Store
 from ttc_llvm.lowering.plan_checks import check
@@ -276,6 +278,23 @@ def test_cycles_of_odd_items_are_not_merged(perm: tuple[int, ...], size: tuple[i
     before = x.copy()
     ttc_llvm.compile(Problem(perm, size, "v3", inplace=True), 1)(x)
     assert (x == before.transpose(perm)).all()
+
+
+def test_libraries_hold_problems_in_place_beside_others(tmp_path: Path) -> None:
+    """Plans of other shapes take types of both, and run entries that have two tensors."""
+    problems = [Problem((1, 0), (9, 9), "d", inplace=kept) for kept in (True, False)]
+    made = ttc_llvm.Library("mine", [ttc_llvm.compile(problem, 1) for problem in problems])
+    made.write(tmp_path, ("static", "plan", "fortran"))
+    header = (tmp_path / "include" / "mine.h").read_text()
+    assert "dTranspose10_9x9_inplace(double *A, double alpha, const int *lda);" in header
+    assert "dTranspose10_9x9(const double *TTC_RESTRICT A, double *TTC_RESTRICT B," in header
+
+
+@pytest.mark.parametrize("option", ["--compiler=g++", "--against=mine.cpp"])
+def test_references_are_out_of_place(option: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    command = ["--perm=1,0", "--size=9,9", "--inplace", "--maxImplementations=2", f"--output-dir={tmp_path}", option]
+    assert cli.main(command) == (2 if "against" in option else 0)
+    assert "references are loops out of place" in capsys.readouterr().err
 
 
 def test_other_solutions_say_that_they_are_out_of_place() -> None:

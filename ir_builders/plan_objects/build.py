@@ -45,15 +45,15 @@ ADAPTER = ir.FunctionType(VOID, [*OPERANDS, I32, I32])
 
 def build(name: str, problems: Sequence[Problem], targets: Sequence[Target], symbols: Symbols = PLAIN) -> ir.Module:
     """The module of a library's plan functions. name: what theirs begin with, the prefix of symbols included; targets:
-    the machines, the most demanding first."""
-    base = targets[-1]
+    the machines, the most demanding first. Plans have two tensors: none runs an entry in place."""
+    base, apart = targets[-1], [problem for problem in problems if not problem.inplace]
     module = new_module(base, f"{name}_plan")
     tables.declare_memory(module)
-    for problem in problems:
+    for problem in apart:
         declared(module, _entry(problem, symbols))
     with prefixed(module, f"{name}.plan."):
         known = served(problems)
-        made = _Built(module, name, base, symbols, _libraries(module, problems, known, targets, symbols))
+        made = _Built(module, name, base, symbols, _libraries(module, apart, known, targets, symbols))
     made.add()
     attributes.traceable(module, base)
     return module

@@ -45,7 +45,7 @@ def asked(command: Command, problem: Problem, one_hot: bool = False) -> Wanted |
         if flag is not None:
             raise OptionError(f"{flag} without --compiler or --against: there is nothing to compare with")
         return None
-    reason = _incomparable(command, one_hot)
+    reason = _incomparable(command, problem, one_hot)
     if reason and command.against is not None:
         raise OptionError(f"--against={command.against} cannot be compared with: {reason}")
     if reason:
@@ -58,10 +58,12 @@ def asked(command: Command, problem: Problem, one_hot: bool = False) -> Wanted |
     return replace(wanted, lenient=True)
 
 
-def _incomparable(command: Command, one_hot: bool) -> str:
+def _incomparable(command: Command, problem: Problem, one_hot: bool) -> str:
     """Why the runs that a command asks for have nothing beside them; "" where they have."""
     if command.generate_only:
         return "--generateOnly times nothing"
+    if problem.inplace:
+        return "references are loops out of place"
     if command.hot_a != command.hot_b and not one_hot:
         return "references run cold or hot: --hotA and --hotB have to come together"
     return "IBM's compiler is none of those that ttc knows" if command.compiler == "ibm" else ""
