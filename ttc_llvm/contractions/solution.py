@@ -174,10 +174,13 @@ class ContractionSolution:
 
     def spec_for(self, targets: Sequence[Target]) -> ContractionSpec:
         """The description of its artifacts for these machines."""
+        given = arguments.each(arguments.instance(Target), "targets")("targets", targets, OptionError)
+        if not given:
+            raise OptionError(f"targets {arguments.shown(targets)} are none: there has to be one")
         with locks.LLVM:
             from . import emission
 
-        return emission.spec(self.contraction, self.plan, targets, self.measurement)
+        return emission.spec(self.contraction, self.plan, given, self.measurement)
 
     @states_memory
     def explain(self, count: int = 10) -> ContractionExplanation:
