@@ -10,10 +10,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ..operands.types import named
 from ..problem import dtypes
-from ..problem.dtypes import Kind, is_native
+from ..problem.dtypes import DType, Kind, is_native
 from ..problem.layouts import column_major
 from ..problem.problem import Problem
+from ..problem.type_names import SHORT
 from .contender import Contender
 from .workspace import Workspace, start_elements
 
@@ -36,9 +38,15 @@ def _view(workspace: Workspace, which: str) -> Array:
         else (workspace.b, problem.b, problem.size_b, problem.outer_b)
     )
     flat = tensor.memory[start_elements(case, which) * t.itemsize :]
-    flat = flat[: len(flat) // t.itemsize * t.itemsize].view(dtypes.to_numpy(t))
+    flat = flat[: len(flat) // t.itemsize * t.itemsize].view(_numpys(t) or dtypes.to_numpy(t))
     strides = tuple(step * t.itemsize for step in column_major(outer))
     return np.lib.stride_tricks.as_strided(flat, extents, strides)
+
+
+def _numpys(t: DType) -> np.dtype[Any] | None:
+    """The type of numbers that NumPy lacks, where ml_dtypes has it."""
+    found = named(SHORT[t.stored]) if dtypes.is_foreign(t) else None
+    return None if found is None or found.names else found
 
 
 def _repeated(call: Callable[[], object]) -> Callable[[int], None]:
@@ -56,11 +64,14 @@ class Numpy:
     version = np.__version__
 
     def contender(self, workspace: Workspace) -> Contender | None:
-        """NumPy at work; None for updates of types without arithmetic."""
+        """NumPy at work; None for updates of types without arithmetic, and for numbers of which it has no type."""
         problem = workspace.case.problem
         a, b = views(workspace)
+        foreign = problem.a != problem.b and [t for t in (problem.a, problem.b) if dtypes.is_foreign(t)]
+        if foreign and None in map(_numpys, foreign):
+            return None
         if problem.beta == 0 and problem.alpha == 1 and not problem.conjugate:
-            run = _repeated(lambda: np.copyto(b, a, casting="same_kind"))
+            run = _repeated(lambda: np.copyto(b, a, casting="unsafe"))
         elif problem.compute.kind is Kind.OPAQUE:
             return None
         else:
@@ -75,7 +86,7 @@ def _expression(problem: Problem, a: Array, b: Array) -> Callable[[], object]:
     def update() -> None:
         x = a.conj() if problem.conjugate else a
         with np.errstate(all="ignore"):  # updated again and again, B grows out of its type's range
-            b[...] = alpha * x if problem.beta == 0 else alpha * x + beta * b
+            np.copyto(b, alpha * x if problem.beta == 0 else alpha * x + beta * b, casting="unsafe")
 
     return update
 
@@ -92,10 +103,10 @@ class Torch:
     def contender(self, workspace: Workspace) -> Contender | None:
         """PyTorch at work; None for element types that it does not have."""
         torch, problem = self._torch, workspace.case.problem
-        a, b = views(workspace)
-        if not (is_native(problem.a) and is_native(problem.b)) or problem.conjugate:
+        if not (is_native(problem.a) and is_native(problem.b)) or problem.conjugate or problem.a.swapped:
             return None
-        x, y = torch.from_numpy(a), torch.from_numpy(b)
+        sides = zip(views(workspace), (problem.a, problem.b), strict=True)
+        x, y = (self._tensor(view, t) for view, t in sides)
         alpha, beta = problem.alpha, problem.beta
 
         def call() -> None:
@@ -103,10 +114,18 @@ class Torch:
                 torch.set_num_threads(workspace.threads)
             if beta == 0 and alpha == 1:
                 y.copy_(x)
+            elif beta == 0:
+                _ = torch.mul(x, alpha, out=y) if y.is_floating_point() else y.copy_(x * alpha)
             else:
                 y.mul_(beta).add_(x, alpha=alpha)
 
         return Contender(self.name, workspace.canonical.bytes_moved, _repeated(call), foreign=True)
+
+    def _tensor(self, view: Array, t: DType) -> Any:
+        """PyTorch's own tensor of these numbers."""
+        if not dtypes.is_foreign(t):
+            return self._torch.from_numpy(view)
+        return self._torch.from_numpy(view.view(dtypes.to_numpy(t))).view(getattr(self._torch, SHORT[t.stored]))
 
 
 class Jax:

@@ -24,7 +24,8 @@ _SLICE = re.compile(r"(-?[0-9]{1,9})?(:(-?[0-9]{1,9})?(:([0-9]{1,9})?)?)?")
 class Case:
     """One transposition to be measured.
 
-    suite, name, kind: unique together; problem: alpha = 1, beta = 0 (a copy), or 2 and 4 (an update);
+    suite, name, kind: unique together; problem: beta = 0 (a copy; alpha = 1, but for casts), or alpha = 2 and beta = 4
+    (an update);
     hot: both tensors in the caches, time per call; threads: None = as many as the run has;
     offset: elements from the aligned starts of the buffers to both tensors.
     """
@@ -71,7 +72,7 @@ def describe(problem: Problem) -> str:
 def as_kind(case: Case, kind: str) -> Case | None:
     """The case as a copy or as an update; None where its types admit plain moves only."""
     if kind == COPY:
-        return replace(case, problem=replace(case.problem, alpha=1.0, beta=0.0))
+        return replace(case, problem=replace(case.problem, beta=0.0))
     if case.problem.compute.kind is Kind.OPAQUE:
         return None
     return replace(case, problem=replace(case.problem, alpha=ALPHA, beta=BETA))

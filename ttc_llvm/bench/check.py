@@ -68,6 +68,6 @@ class Check:
         problem = self.workspace.case.problem
         if self.workspace.canonical.kinds.beta is Beta.ZERO or problem.b.kind is Kind.OPAQUE:
             return False
-        bits = min(problem.a.real_bits, problem.b.real_bits)
+        bits = min(t.real_bits for t in (problem.a, problem.b, problem.compute) if t.real_bits)
         x, y = (piece.view(f"f{problem.b.real_bits // 8}") for piece in (got, wanted))
         return bool(np.allclose(x, y, rtol=TOLERANCE[bits], atol=TOLERANCE[bits]))

@@ -21,7 +21,7 @@ from ..tuning.measurement import GIB
 from ..tuning.search import buffers
 from ..tuning.search.available import available_memory
 from ..tuning.search.progress import Progress
-from . import facts, ours
+from . import facts, ours, two_passes
 from .cases import Case, describe
 from .check import Check
 from .comparison import LEAST, CaseComparison, Ceilings, ComparisonSettings, Solved
@@ -159,6 +159,7 @@ class _Measured:
             planned = plan_canonical(
                 workspace.canonical, self.options, workspace.scalars, store, self._progress, case.problem
             )
+            passes = [*two_passes.contenders(workspace, self.options, store)]
         if seen:
             raise KeyboardInterrupt
         measured = planned.measurement
@@ -169,6 +170,7 @@ class _Measured:
             0 if measured is None else measured.timed or len(measured.timings),
             self.timed > 0 and case.offset == 0,
             [
+                *passes,
                 *(ours.tiled(workspace, planned.plan) if self.settings.pattern or case.hot else ()),
                 *(ours.pattern(workspace, planned.plan) if self.settings.pattern else ()),
             ],

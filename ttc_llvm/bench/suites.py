@@ -11,7 +11,8 @@ from ..lazy_dataclasses import replace
 from ..problem.dtypes import dtype, parse_pair
 from ..problem.problem import Problem
 from .cases import KINDS, Case, as_kind, enlarged
-from .ttc57 import SHAPES
+from .cast_cases import casts
+from .ttc57 import SHAPES, TEN, in_type
 
 TENSOR = 200 << 20  # bytes
 LARGE, LARGE_BYTES = "ttc57-1g", 1 << 30
@@ -19,7 +20,6 @@ RAGGED = (-1, 1, 7)
 SMALL = (2, 3, 4, 5, 6, 7, 8, 12)
 NARROW, TALL = (2, 3, 4, 5, 6, 7, 8, 10, 12, 16, 20, 25, 30, 32, 35, 40), 300_000
 BIT_RANKS = (20, 22, 24, 26)
-TEN = (0, 4, 8, 9, 13, 20, 24, 36, 41, 54)  # of the 57: every rank, easy and hard ones
 DTYPES = ("s", "d", "c", "z", "sd", "ds", "cz", "zc", "i8", "i16", "i32", "i64", "f16", "bf16")
 THREADED = range(0, 57, 5)
 
@@ -128,10 +128,7 @@ def dtypes(threads: int) -> Iterator[Case]:
     for letter in DTYPES:
         item = max(t.itemsize for t in parse_pair(letter))
         for number in TEN:
-            perm, size = SHAPES[number]
-            longest = max(range(len(size)), key=lambda k: size[k])
-            extents = tuple(e * 4 // item if k == longest else e for k, e in enumerate(size))
-            yield Case("dtypes", f"{number:02d}-{letter}", Problem(perm, extents, letter))
+            yield Case("dtypes", f"{number:02d}-{letter}", Problem(*in_type(number, item), letter))
 
 
 def ld(threads: int) -> Iterator[Case]:
@@ -196,6 +193,7 @@ SUITES: dict[str, Callable[[int], Iterable[Case]]] = {
     "small-dims": small_dims,
     "hot": hot,
     "dtypes": dtypes,
+    "casts": casts,
     "ld": ld,
     "narrow": narrow,
     "threads": threads,

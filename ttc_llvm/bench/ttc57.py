@@ -73,3 +73,12 @@ def _row(line: str) -> tuple[tuple[int, ...], tuple[int, ...]]:
 
 SHAPES: tuple[tuple[tuple[int, ...], tuple[int, ...]], ...] = tuple(map(_row, _TABLE.split("\n")[1:-1]))
 """(perm, size) by the number of the case."""
+
+TEN = (0, 4, 8, 9, 13, 20, 24, 36, 41, 54)  # every rank, easy and hard ones
+
+
+def in_type(number: int, itemsize: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """A case's perm and size, the longest extent adapted to elements of so many bytes."""
+    perm, size = SHAPES[number]
+    longest = max(range(len(size)), key=lambda k: size[k])
+    return perm, tuple(e * 4 // itemsize if k == longest else e for k, e in enumerate(size))

@@ -53,7 +53,7 @@ def chain_of(canonical: Canonical, tile: tuple[int, ...], loops: Loops, parallel
     buffer = _slots(canonical, rows, elements, target.line)
     panels = dict(loops[:begin])
     whole = prod(min(panels.get(k, extents[k]), extents[k]) for k in {*run, *dict(loops[begin:end])})
-    partial_line = PartialLine(canonical.a, run, loops[begin:end], elements)
+    partial_line = PartialLine(canonical.in_scratch, run, loops[begin:end], elements)
     return Chain(whole, len(loops) - end, buffer, partial_line)
 
 
@@ -99,5 +99,5 @@ def _slots(canonical: Canonical, rows: list[int], elements: int, line: int) -> B
     for k in canonical.along("b")[::-1]:
         strides[k] = step if rows[k] > 1 else 0
         step *= rows[k]
-    unit = max(1, line // canonical.a.itemsize)
-    return Buffer(Space.SLOTS, canonical.a, tuple(strides), -(-step // unit) * unit, line)
+    unit = max(1, line // canonical.in_scratch.itemsize)
+    return Buffer(Space.SLOTS, canonical.in_scratch, tuple(strides), -(-step // unit) * unit, line)

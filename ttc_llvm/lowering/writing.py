@@ -181,9 +181,9 @@ def _joins(canonical: Canonical, plan: CpuPlan, target: Target) -> bool:
 
 def tile_buffer(canonical: Canonical, plan: CpuPlan, target: Target, chain: Chain | None) -> Buffer:
     """Scratch in B's order; runs are padded by one line, so that they never share a cache set, and at least by the
-    partial line that is loaded before them. Sums are kept in the type of the arithmetic."""
-    extents, item = plan.box(canonical.bounds), canonical.between if canonical.terms else canonical.a
-    line = max(1, target.line // item.itemsize)
+    partial line that is loaded before them."""
+    extents = plan.box(canonical.bounds)
+    line = max(1, target.line // canonical.in_scratch.itemsize)
     strides = [0] * len(extents)
     rows = max(1, len(run_axes(extents, canonical.strides("b"))))
     step = 1
@@ -193,4 +193,5 @@ def tile_buffer(canonical: Canonical, plan: CpuPlan, target: Target, chain: Chai
         if number == rows - 1:
             step = -(-step // line) * line + max(line, chain.partial_line.elements if chain else 0)
     offset = chain.buffer.end + chain.partial_line.bytes if chain else 0
-    return Buffer(Space.SCRATCH, item, tuple(strides), max(step, prod(extents)), target.line, offset)
+    length = max(step, prod(extents))
+    return Buffer(Space.SCRATCH, canonical.in_scratch, tuple(strides), length, target.line, offset)

@@ -27,10 +27,11 @@ def blocks(canonical: Canonical, target: Target) -> tuple[tuple[int, ...], ...]:
     """Micro-tile shapes, the most promising first: a full register on both sides, whole cache lines of B, then
     narrower ones where a full square would not fit the registers."""
     w = width(canonical, target)
-    size = canonical.widest
-    line = max(1, target.line // size)
+    line = max(1, target.line // canonical.b.itemsize)
     same, copies = same_unit_axis(canonical), canonical.kinds.beta is Beta.ZERO
     shapes = [(4 * w, 4 * w), (2 * w, 2 * w), (w, w)] if same else [(w, max(w, line)), (w, w)]
+    if line > target.line // canonical.widest and not same:  # numbers become shorter
+        shapes[1:1] = [(w // 2, line), (w // 4, line)]
     shapes += [
         (w // 2, w),
         (w, w // 2),
@@ -41,7 +42,7 @@ def blocks(canonical: Canonical, target: Target) -> tuple[tuple[int, ...], ...]:
         (w // 4, w),
         (w // 4, w // 4),
     ]
-    in_memory = canonical.elements * size > target.l2
+    in_memory = canonical.elements * canonical.widest > target.l2
     limit = MAX_ELEMENTS_IN_MEMORY if in_memory else MAX_ELEMENTS
     found: dict[tuple[int, ...], None] = {}
     candidates = [_rows(canonical, 4 * w)] if same else _whole_rows(canonical, w, line) if copies else []

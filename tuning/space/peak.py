@@ -34,7 +34,7 @@ def of(canonical: Canonical, hot: bool = False) -> Ceiling:
 
 def flattened(canonical: Canonical, update: bool) -> Canonical:
     """As many elements of the same types without a permutation. update: y <- alpha x + beta y, else a copy."""
-    kinds, (a, b) = UPDATE if update and canonical.a.real_bits else COPY, (canonical.a, canonical.b)
+    kinds, (a, b) = UPDATE if update and canonical.compute.real_bits else COPY, (canonical.a, canonical.b)
     if kinds == COPY and a == b and a.itemsize <= 8:
         a = b = carrier(a.itemsize)
     return Canonical((Axis(canonical.elements, 1, 1),), a, b, kinds)

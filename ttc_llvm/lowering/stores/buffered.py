@@ -17,25 +17,27 @@ from .leaves import each_row, has_masks, operation, prefetch_of, row_axes, row_l
 
 
 def buffered(canonical: Canonical, writing: Writing, target: Target, loads: int) -> tuple[Node, ...]:
-    """A tile through scratch, as elements of A's type; alpha and beta apply when it leaves."""
+    """A tile through scratch, as elements of the shorter type: conversions and alpha apply at its other side."""
     plan, buffer = writing.plan, writing.buffer
     assert buffer is not None
     source, sink = views(canonical)
-    scratch = View(Space.SCRATCH, canonical.a, buffer.strides)
-    move = Op(Alpha.ONE, Beta.ZERO, False, canonical.a)
+    scratch = View(Space.SCRATCH, buffer.dtype, buffer.strides)
+    first, then = Op(Alpha.ONE, Beta.ZERO, False, buffer.dtype), operation(canonical)
+    if buffer.dtype != canonical.a:
+        first, then = then, first
     prefetch = prefetch_of(plan)
     # Filling waits for A anyway: rows prefetch while they leave, in shares that depend on how many there are.
     late = writing.by_rows and plan.fetch is Fetch.ROWS and LONGEST not in canonical.bounds
-    fill = Micro(source, scratch, move, plan.block, plan.block, prefetch=None if late else prefetch, loads=loads)
+    fill = Micro(source, scratch, first, plan.block, plan.block, prefetch=None if late else prefetch, loads=loads)
     filling = phase(canonical, plan, fill, target)
     if not writing.by_rows:
         flat = row_block(canonical, plan, target)
-        drain = Micro(scratch, sink, operation(canonical), flat, flat, non_temporal=True)
+        drain = Micro(scratch, sink, then, flat, flat, non_temporal=True)
         return (Stage(buffer, filling, phase(canonical, plan, drain, target)),)
     run, order = run_of_b(canonical, plan), canonical.along("b")
     width = prod(canonical.bounds[k] for k in run[:-1])
     line = writing.chain.partial_line if writing.chain else None
-    row = Row(scratch, sink, operation(canonical), run, width, prefetch=prefetch if late else None, partial_line=line)
+    row = Row(scratch, sink, then, run, width, prefetch=prefetch if late else None, partial_line=line)
     if line:
         filling = (*each_row(canonical, row_axes(plan, run, order), LoadSlot(line, scratch)), *filling)
     return (Stage(buffer, filling, row_loops(canonical, plan, row, order)),)
