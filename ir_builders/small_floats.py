@@ -39,20 +39,20 @@ def widened(b: ir.IRBuilder, value: ir.Value, form: Float) -> ir.Value:
     """Bits of a small format in single precision, exactly; NaNs become quiet ones."""
     kind, shift = integers(value, 32), SINGLE.mantissa - form.mantissa
     bits = b.zext(value, kind)
+    if form.exponent == SINGLE.exponent:
+        return _doubled(b, b.shl(bits, constant(kind, shift)))
     sign = b.shl(b.and_(bits, constant(kind, 1 << form.bits - 1)), constant(kind, 32 - form.bits))
     size = b.and_(bits, constant(kind, (1 << form.bits - 1) - 1))
     found = b.shl(size, constant(kind, shift))
     moved = SINGLE.bias - form.bias
-    if moved:
-        least = constant(kind, 1 << form.mantissa)
-        unit = constant(ir.VectorType(F32, kind.count), 2.0 ** (1 - form.bias))
-        first = b.bitcast(b.add(found, constant(kind, moved + 1 << SINGLE.mantissa)), unit.type)
-        tiny = b.bitcast(b.fsub(first, unit), kind)
-        found = b.add(found, constant(kind, moved << SINGLE.mantissa))
-        found = b.select(b.icmp_unsigned("<", size, least), tiny, found)
+    least = constant(kind, 1 << form.mantissa)
+    unit = constant(ir.VectorType(F32, kind.count), 2.0 ** (1 - form.bias))
+    first = b.bitcast(b.add(found, constant(kind, moved + 1 << SINGLE.mantissa)), unit.type)
+    tiny = b.bitcast(b.fsub(first, unit), kind)
+    found = b.add(found, constant(kind, moved << SINGLE.mantissa))
+    found = b.select(b.icmp_unsigned("<", size, least), tiny, found)
     if form.infinite:
-        high = constant(kind, _INFINITE)
-        whole = b.or_(found, high) if moved else found
+        whole = b.or_(found, constant(kind, _INFINITE))
         nan = b.icmp_unsigned(">", size, constant(kind, form.beyond))
         whole = b.or_(whole, b.select(nan, constant(kind, _QUIET), ir.Constant(kind, None)))
         found = b.select(b.icmp_unsigned(">=", size, constant(kind, form.beyond)), whole, found)
@@ -62,21 +62,29 @@ def widened(b: ir.IRBuilder, value: ir.Value, form: Float) -> ir.Value:
     return b.bitcast(b.or_(found, sign), ir.VectorType(F32, kind.count))
 
 
+def _doubled(b: ir.IRBuilder, bits: ir.Value) -> ir.Value:
+    """Single precision of these bits, the first of which are a format of its exponents."""
+    x = b.bitcast(bits, ir.VectorType(F32, bits.type.count))
+    quiet = b.bitcast(b.or_(bits, constant(bits.type, _QUIET)), x.type)
+    return b.select(b.fcmp_unordered("uno", x, x), quiet, x)
+
+
 def narrowed(b: ir.IRBuilder, x: ir.Value, form: Float) -> ir.Value:
     """Single precision as bits of a small format: rounded to the nearest, ties to even."""
     kind, shift = integers(x, 32), SINGLE.mantissa - form.mantissa
     bits = b.bitcast(x, kind)
+    if form.exponent == SINGLE.exponent:
+        return _halved(b, x, bits, form)
     sign = b.and_(bits, constant(kind, _SIGN))
     size = b.xor(bits, sign)
     moved = SINGLE.bias - form.bias
     even = b.and_(b.lshr(size, constant(kind, shift)), constant(kind, 1))
     up = constant(kind, (1 << shift - 1) - 1 - (moved << SINGLE.mantissa))
     found = b.lshr(b.add(b.add(size, up), even), constant(kind, shift))
-    if moved:
-        tiny = b.icmp_unsigned("<", size, constant(kind, moved + 1 << SINGLE.mantissa))
-        unit = constant(x.type, 2.0 ** (1 - form.bias + shift))
-        whole = b.bitcast(b.fadd(b.bitcast(size, x.type), unit), kind)
-        found = b.select(tiny, b.sub(whole, b.bitcast(unit, kind)), found)
+    tiny = b.icmp_unsigned("<", size, constant(kind, moved + 1 << SINGLE.mantissa))
+    unit = constant(x.type, 2.0 ** (1 - form.bias + shift))
+    whole = b.bitcast(b.fadd(b.bitcast(size, x.type), unit), kind)
+    found = b.select(tiny, b.sub(whole, b.bitcast(unit, kind)), found)
     beyond = constant(kind, form.beyond)
     found = b.select(b.icmp_unsigned(">", found, beyond), beyond, found)
     if form.infinite:
@@ -84,4 +92,16 @@ def narrowed(b: ir.IRBuilder, x: ir.Value, form: Float) -> ir.Value:
         quiet = b.and_(quiet, constant(kind, (1 << form.bits - 1) - 1))
         found = b.select(b.icmp_unsigned(">", size, constant(kind, _INFINITE)), quiet, found)
     found = b.or_(found, b.lshr(sign, constant(kind, 32 - form.bits)))
+    return b.trunc(found, integers(x, form.bits))
+
+
+def _halved(b: ir.IRBuilder, x: ir.Value, bits: ir.Value, form: Float) -> ir.Value:
+    """The same for a format of single precision's exponents, whose numbers are the first bits of its own: one too
+    large carries into the exponent, up to infinity."""
+    shift = SINGLE.mantissa - form.mantissa
+    kept = b.lshr(bits, constant(bits.type, shift))
+    up = b.add(b.and_(kept, constant(bits.type, 1)), constant(bits.type, (1 << shift - 1) - 1))
+    rounded = b.lshr(b.add(bits, up), constant(bits.type, shift))
+    quiet = b.or_(kept, constant(bits.type, 1 << form.mantissa - 1))
+    found = b.select(b.fcmp_unordered("uno", x, x), quiet, rounded)
     return b.trunc(found, integers(x, form.bits))

@@ -106,9 +106,9 @@ class Interpreter:
 
     def __post_init__(self) -> None:
         canonical = self.nest.canonical
+        held = canonical.in_scratch
         for space in (Space.SCRATCH, Space.SLOTS):
-            item = canonical.between if canonical.terms else canonical.a
-            scratch = np.zeros(self.nest.scratch // item.itemsize, reference.numpy_type(item))
+            scratch = np.zeros(self.nest.scratch // held.itemsize, reference.numpy_type(held))
             self.memory[space] = scratch
         self.writes = {space: np.zeros(len(m), np.int64) for space, m in self.memory.items()}
 

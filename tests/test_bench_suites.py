@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import prod
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from ttc_llvm.bench import suites
@@ -43,7 +44,7 @@ def axes(case: Case) -> str:
 # By suite: copies and updates.
 COUNTS = {
     "ttc57": (57, 57), "ragged": (171, 171), "pow2": (45, 45), "small-dims": (76, 64), "hot": (25, 23),
-    "dtypes": (90, 80), "ld": (42, 42), "narrow": (128, 128), "threads": (48, 48),
+    "dtypes": (90, 80), "casts": (69, 69), "ld": (42, 42), "narrow": (128, 128), "threads": (48, 48),
 }  # fmt: skip
 
 
@@ -59,8 +60,10 @@ def test_the_page_names_every_suite(suite: str) -> None:
 
 def test_names_are_unique_and_kinds_have_their_scalars() -> None:
     assert len({case.id for case in EVERY}) == len(EVERY)
-    scalars = {(case.kind, case.problem.alpha, case.problem.beta) for case in EVERY}
+    scalars = {(case.kind, case.problem.alpha, case.problem.beta) for case in EVERY if case.suite != "casts"}
     assert {(kind, complex(a), complex(b)) for kind, a, b in scalars} == {(COPY, 1, 0), (UPDATE, 2, 4)}
+    scales = {case.problem.alpha for case in of("casts")}
+    assert scales == {1, float(np.float32(1 / 255)), 1 / 16, 3 / 16, 170}
 
 
 def test_names_can_be_written_on_a_command_line() -> None:
@@ -71,7 +74,8 @@ def test_names_can_be_written_on_a_command_line() -> None:
 
 @pytest.mark.parametrize("suite", [name for name in SUITES if name != "hot"])
 def test_cold_cases_exceed_caches_and_fit_in_memory(suite: str) -> None:
-    small = {"small-dims": 4 * MIB, "narrow": 2 * MIB}.get(suite, 60 * MIB)  # 2^20 floats, 2 columns, and 4096^2
+    least = {"small-dims": 4 * MIB, "narrow": 2 * MIB, "casts": 20 * MIB}  # 2^20 floats, 2 columns, an image
+    small = least.get(suite, 60 * MIB)  # 4096^2
     for case in of(suite) + of(suite, UPDATE):
         p = case.problem
         assert small <= p.elements * max(p.a.itemsize, p.b.itemsize) <= 650 * MIB, case.id

@@ -14,7 +14,8 @@ PAIRS: dict[str, Fraction] = {
     "u8,s": Fraction(1, 255), "f16,s": Fraction(1), "s,bf16": Fraction(1), "s,e4m3fn": Fraction(1, 16),
     "sr,s": Fraction(1), "i64,s": Fraction(1),
 }  # fmt: skip
-"""A's and B's type, and alpha, with which contents of the tensors, 0.5 to 1.5, stay within range: images of bytes, weights, activations in fewer bits, files of the other byte order."""
+"""A's and B's type, and alpha, with which a tensor's numbers, below 2, stay within range: images of bytes, weights,
+activations in fewer bits, files of the other byte order."""
 _SQUARE: dict[str, Fraction] = {"f16,s": Fraction(1), "bf16,s": Fraction(3, 16), "e4m3fn,s": Fraction(3, 16),
                                 "s,f16": Fraction(1), "s,u8sat": Fraction(170)}  # fmt: skip
 _HD = (3, 1920, 1080)

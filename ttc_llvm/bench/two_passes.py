@@ -1,4 +1,4 @@
-"""What a conversion on the way saves: a transposition, and a conversion before or behind it, through memory between."""
+"""A conversion in two passes: a transposition, and a conversion before or behind it, through memory between."""
 
 from __future__ import annotations
 
@@ -35,7 +35,8 @@ def contenders(workspace: Workspace, options: Options, store: Database) -> Itera
     for first in (False, True):
         moves = _move(canonical, canonical.b if first else canonical.a)
         planned = plan_canonical(moves, options, (1.0, 0.0), store)
-        moving = moves, kernel.cache.obtain(moves, planned.plan, workspace.target, planned.objects.get(str(planned.plan)))
+        code = planned.objects.get(str(planned.plan))
+        moving = moves, kernel.cache.obtain(moves, planned.plan, workspace.target, code)
         for variant, (flat, plan) in enumerate(peak.walks(canonical, Ceiling.STREAM, workspace.target)):
             flat = replace(flat, kinds=canonical.kinds)
             converting = flat, kernel.cache.obtain(flat, plan, workspace.target)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -14,6 +15,7 @@ from ..machine.target import Target
 from ..problem import dtypes
 from ..problem.canonical import Canonical
 from ..problem.dtypes import DType
+from ..problem.formats import Float
 from ..runtime import runtime
 from ..runtime.kernel import Kernel
 from ..runtime.pool import Call
@@ -53,7 +55,7 @@ class Memory:
 
     def _block(self, which: str, filled: DType, size: int, threads: int) -> buffers.Bytes:
         known = self._blocks.pop(which, None)
-        if known is not None and known[0].real_bits == filled.real_bits and len(known[1]) >= size:
+        if known is not None and _contents(known[0]) == _contents(filled) and len(known[1]) >= size:
             self._blocks[which] = known
             return known[1]
         del known  # the old block goes before the new one comes
@@ -61,6 +63,11 @@ class Memory:
         Tensor(block, filled, 0).fill(1 if which == "a" else 2, threads)
         self._blocks[which] = filled, block
         return block
+
+
+def _contents(t: DType) -> tuple[Any, ...]:
+    """What memory is filled with for a type."""
+    return t.real_bits, t.format if isinstance(t.format, Float) else None, t.swapped
 
 
 def _form(case: Case, target: Target) -> Canonical:

@@ -99,9 +99,9 @@ class Prefetch:
 class PartialLine:
     """The partial line that each row of B passes to the next tile of its run, through a slot.
 
-    dtype: of the slots' elements, as in scratch; run: the axes along which a tile's rows of B run, innermost first; loops: axis
-    and step of the loops over tiles that continue a run, outermost first; elements: of a slot, as many as a line of B
-    has, or a vector where that is longer.
+    dtype: of the slots' elements, as in scratch; run: the axes along which a tile's rows of B run, innermost first;
+    loops: axis and step of the loops over tiles that continue a run, outermost first; elements: of a slot, as many as a
+    line of B has, or a vector where that is longer.
     """
 
     dtype: DType

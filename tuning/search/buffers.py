@@ -15,6 +15,7 @@ from ttc_llvm.lazy_dataclasses import dataclass, replace
 from ttc_llvm.problem import dtypes
 from ttc_llvm.problem.canonical import Axis, Canonical, static
 from ttc_llvm.problem.dtypes import DType, Kind
+from ttc_llvm.problem.formats import Float
 from ttc_llvm.problem.in_place import images
 from ttc_llvm.problem.orbits import cycles
 
@@ -103,12 +104,25 @@ def _fill(chunk: Bytes, t: DType, seed: int) -> None:
         from numpy import random
     rng = random.Generator(random.SFC64(seed))
     size = t.real_bits // 8
+    if isinstance(t.format, Float) and t.kind is Kind.OPAQUE and len(chunk) % t.itemsize == 0:
+        _between(chunk, rng.bytes(len(chunk)), t.format)
+        return
     if t.kind is Kind.OPAQUE or len(chunk) % size:
         chunk[:] = np.frombuffer(rng.bytes(len(chunk)), np.uint8)
         return
     values = chunk.view(f"f{size}")
     rng.random(out=values, dtype=values.dtype.type)
     values += 0.5
+    if t.swapped:
+        values.byteswap(inplace=True)
+
+
+def _between(chunk: Bytes, random: bytes, form: Float) -> None:
+    """Numbers of a small format from 0.5 to 2, of either sign."""
+    bits = chunk.view(f"u{form.bits // 8}")
+    bits[:] = np.frombuffer(random, bits.dtype)
+    bits &= bits.dtype.type(1 << form.bits - 1 | (2 << form.mantissa) - 1)
+    bits |= bits.dtype.type(form.bias - 1 << form.mantissa)
 
 
 def strided(t: Tensor, canonical: Canonical, which: str) -> npt.NDArray[np.generic]:
