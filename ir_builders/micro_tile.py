@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from math import prod
+from math import gcd, prod
 
 from llvmlite import ir
 
@@ -21,6 +21,7 @@ from .network import INSERT, INSERT_NARROW, Loads
 from .straight import straight
 from .values import Int
 
+LEAST = 16  # bytes of a non-temporal store
 MASKED_LOAD = 1.5  # cost of loading one row beside others of its register under a mask, in shuffles; measured
 # Vector operations on a real register of B, loading it included.
 OPERATIONS = {(Alpha.ANY, Beta.ZERO): 1, (Alpha.ONE, Beta.ANY): 3, (Alpha.ANY, Beta.ANY): 4}
@@ -74,20 +75,26 @@ class MicroTile:
         return network.build(node.block, self.a, self.b, loaded, group, self._loads())
 
     @property
-    def stores_whole_vectors(self) -> bool:
-        """True where non-temporal stores serve: every row of B starts on a vector boundary, and so does this block.
+    def stored_together(self) -> int:
+        """Registers of B that one non-temporal store writes: several where conversions make them shorter than a vector;
+        0 where no such store serves: every row of B has to start on a vector boundary, and so does this block.
 
-        Rows that alternate between non-temporal and ordinary stores would leave write-combining buffers half full.
+        Rows that alternate between non-temporal and ordinary stores would leave write-combining buffers half full, and
+        parts of a line take these as long as whole ones do.
         """
         if not self.node.non_temporal:
-            return False
+            return 0
         view, run, size = self.node.target, self.b.run, self.node.target.dtype.itemsize
         width, vector = self.b.lanes * size, self.machine.vector_bits // 8
         strides = [stride if isinstance(stride, int) else vector for stride in view.strides]  # the entry tests them
         rows = [stride * size for k, stride in enumerate(strides) if k not in run]
         moved = run[-1:] if self.a.run == run else run  # a run that both share has its other axes whole
         starts = [strides[k] * self.node.grain[k] * size for k in moved]
-        return width >= 16 and all(row % vector == 0 for row in rows) and all(s % width == 0 for s in starts)
+        if any(row % vector for row in rows) or any(s % width for s in starts):
+            return 0
+        row = prod(self.node.block[k] for k in run) * size
+        bytes_together = gcd(vector, row, *starts) if width < vector and not self.node.remainder_axes else width
+        return bytes_together // width if bytes_together >= LEAST else 0
 
     def is_crowded(self, view: View) -> bool:
         """True where B is updated and its rows follow each other within the vector that ends a row."""

@@ -22,7 +22,7 @@ from .carriers import carrier_type, units
 from .conversion import convert
 from .joined import Destination, LineJoiner
 from .llvmlite_extensions import shuffle
-from .memory import Access
+from .memory import Access, store_non_temporal
 from .micro_tile import MicroTile, Sizes
 from .network import Pieces
 from .peeled import Continuation
@@ -65,7 +65,8 @@ class MicroTileCode:
         self.partners = self.net.partners if self.net else {}
         self.values: dict[int, ir.Value] = {}
         self.rows: dict[int, ir.Value] = {}
-        self.whole_vectors = tile.stores_whole_vectors
+        self.together = tile.stored_together
+        self.held: list[ir.Value] = []
         self.slots, self.first = slots, first
         self.partial: ir.Value | None = None  # partial line of the row at hand
         self.joiner = None if slots is None else LineJoiner.of(self.store_side)
@@ -185,7 +186,21 @@ class MicroTileCode:
         if node.op.beta is not Beta.ZERO:
             loaded = self.store_side.load(b, self._unwritten(address, register), register)
             old = self._converted(loaded, node.target.dtype, node.op.compute)
-        self._store(self._scaled(a, self.tile.b.lanes, old), address, register)
+        value = self._scaled(a, self.tile.b.lanes, old)
+        if self.together > 1:
+            self._gather(value, number)
+        else:
+            self._store(value, address, register)
+
+    def _gather(self, value: ir.Value, number: int) -> None:
+        """Keep a register of B until its neighbours are there, and write them together."""
+        b, view = self.b, self.tile.node.target
+        self.held.append(value)
+        if len(self.held) < self.together:
+            return
+        first = self.address(self.target, view, self.tile.b.registers[number + 1 - self.together])
+        whole, self.held = scalable.joined(b, self.held, value.type), []
+        store_non_temporal(self.module, b, whole, first, self.together * self.tile.b.lanes * view.dtype.itemsize)
 
     def _join(self, joiner: LineJoiner, slot: ir.Value, number: int, a: ir.Value, address: ir.Value) -> None:
         """Join a register to the partial line of its row, which is in its slot before the row's first register here and
@@ -204,14 +219,14 @@ class MicroTileCode:
         b, block = self.b, self.tile.node.block
         ends = None if self.continuation is None else self.continuation.ends(block, register)
         if self.continuation is None or ends is None:
-            self.store_side.store(b, value, address, register, self.whole_vectors)
+            self.store_side.store(b, value, address, register, self.together > 0)
             return
         part = self._access(self.tile.node.target, self.tile.b, RemainderMasks(block, {0: self.continuation.first}))
         with b.if_else(ends) as (then, otherwise):
             with then:
                 part.store(b, value, address, register, False)
             with otherwise:
-                self.store_side.store(b, value, address, register, self.whole_vectors)
+                self.store_side.store(b, value, address, register, self.together > 0)
 
     def _scaled(self, a: ir.Value | None, lanes: int, old: ir.Value | None = None) -> ir.Value:
         """The value to store: elements of A, and the old ones of B, each times its factor."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import importlib
 import itertools
+import re
 from fractions import Fraction
 from importlib.util import find_spec
 from typing import Any
@@ -254,3 +255,12 @@ def test_saturation_is_part_of_names_and_keys() -> None:
     assert [names.stem(p) for p in (plain, clamps)] == ["s_u8Transpose10_3x4", "s_u8satTranspose10_3x4"]
     assert names.stem(Problem((1, 0), (3, 4), "uint8", saturate=True)) == "i8Transpose10_3x4"
     assert (plain.b.name, clamps.b.name, clamps.row_major.saturate) == ("u8", "u8sat", True)
+
+
+@pytest.mark.parametrize(("target", "store"), [("avx512", r"vmovnt\w+\s+%zmm"), ("avx2", r"vmovnt\w+\s+%ymm")])
+@pytest.mark.parametrize("pair", ["s,f16", "s,bf16", "d,s", "s,u8", "s,e4m3fn"])
+def test_shorter_numbers_are_written_by_whole_vectors(pair: str, target: str, store: str) -> None:
+    plan = "cpu3 tile=64,64 block=64,4 order=0,1 inner=1,0 parallel=2 prefetch=0 store=aligned fetch=rows panel=none"
+    found = ttc_llvm.compile(Problem((1, 0), (2048, 2048), pair), 1, target=target, plan=plan).assembly
+    assert len(re.findall(store, found)) >= 4 * (2 if target == "avx2" else 1)
+    assert len(re.findall(r"vmovnt", found)) == len(re.findall(store, found))

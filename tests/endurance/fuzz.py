@@ -23,6 +23,7 @@ from typing import Any
 import campaign
 import fuzz_arrays
 import fuzz_calls
+import fuzz_casts
 import fuzz_fused
 import fuzz_gpu
 import fuzz_groups
@@ -37,6 +38,7 @@ KINDS: dict[str, Any] = {
     "kernels": fuzz_kernels,
     "calls": fuzz_calls,
     "arrays": fuzz_arrays,
+    "casts": fuzz_casts,
     "groups": fuzz_groups,
     "objects": fuzz_objects,
     "fused": fuzz_fused,
@@ -44,7 +46,8 @@ KINDS: dict[str, Any] = {
     "gpu": fuzz_gpu,
 }
 SHARES = {  # of the rounds that chance makes
-    "kernels": 6, "calls": 3, "arrays": 3, "groups": 1, "objects": 1, "fused": 2, "in-place": 1, "gpu": 1,
+    "kernels": 6, "calls": 3, "arrays": 3, "casts": 2, "groups": 1, "objects": 1, "fused": 2, "in-place": 1,
+    "gpu": 1,
 }
 
 

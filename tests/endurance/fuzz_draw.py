@@ -57,9 +57,10 @@ def asked(goal: str, what: str) -> str:
 
 def problem(rng: Random, goal: str = "", elements: int = 8_000, types: Sequence[str] = MIXED) -> Problem:
     """A problem in the paper's terms: any, one whose rows lie on lines, or one whose rows stay rows."""
-    kind = KINDS.get(goal) or rng.choice(("any", "any", "lines", "rows", "items"))
+    kind = KINDS.get(goal) or rng.choice(("any", "any", "lines", "rows", "items" if types is MIXED else "rows"))
     scaled = asked(goal, "kinds") not in ("", "one-zero")
-    name = asked(goal, "type") or rng.choice(ARITHMETIC if scaled else SMALL if kind == "items" else types)
+    scalable = [name for name in types if name in ARITHMETIC or "," in name]
+    name = asked(goal, "type") or rng.choice(scalable if scaled else SMALL if kind == "items" else types)
     a, b = dtypes.parse_pair(name)
     rank = int(asked(goal, "rank") or rng.choice(RANKS))
     perm = tuple(rng.sample(range(rank), rank))
@@ -81,7 +82,8 @@ def problem(rng: Random, goal: str = "", elements: int = 8_000, types: Sequence[
     outer_a, outer_b = _outer(rng, tuple(size), step), _outer(rng, size_b, step)
     kinds = "one-zero" if kind == "items" else asked(goal, "kinds")
     alpha, beta, conjugate = scalars(rng, dtypes.compute_type(a, b), kinds)
-    made = Problem(perm, tuple(size), name, outer_a, outer_b, alpha, beta, conjugate)
+    name = name.removesuffix("sat")
+    made = Problem(perm, tuple(size), name, outer_a, outer_b, alpha, beta, conjugate, saturate=b.saturates)
     small = max(made.storage("a") * a.itemsize, made.storage("b") * b.itemsize) <= MOST_BYTES
     return made if small else problem(rng, goal, elements, types)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import product
@@ -11,7 +11,7 @@ from random import Random
 
 import machine
 from case import Case, windows
-from fuzz_draw import LINE, TYPES, Met, asked, case
+from fuzz_draw import LINE, MIXED, TYPES, Met, asked, case
 from fuzz_plans import LOADS, free_plan, plan
 from machine import Run
 
@@ -88,10 +88,10 @@ class Drawn:
         return boundary <= self.nest.canonical.b.itemsize or residue % boundary == 0
 
 
-def attack(rng: Random, goal: str) -> Met:
+def attack(rng: Random, goal: str, types: Sequence[str] = MIXED) -> Met:
     """Compile one kernel that has what the goal asks for, if chance gives one, and run it in several places."""
     for _ in range(TRIES):
-        drawn = _drawn(rng, goal)
+        drawn = _drawn(rng, goal, types)
         found = {*of_case(drawn.case), *of_nest(drawn), *_reached(drawn, goal)}
         if goal.startswith(("micro=", "loads=")):
             found.update(of_registers(drawn))
@@ -106,8 +106,8 @@ def attack(rng: Random, goal: str) -> Met:
     return Met(tuple(met))
 
 
-def _drawn(rng: Random, goal: str) -> Drawn:
-    chosen, wanted = case(rng, goal), machine_for(rng, goal)
+def _drawn(rng: Random, goal: str, types: Sequence[str]) -> Drawn:
+    chosen, wanted = case(rng, goal, types=types), machine_for(rng, goal)
     c = chosen.placed.canonical
     parametric = goal == "plan=any-size" or rng.random() < 0.1
     decided = free_plan(rng, c, wanted, parametric=True) if parametric else plan(rng, c, wanted, goal)
@@ -191,7 +191,7 @@ def _of_node(node: Node, run: Run) -> Iterator[str]:
 
 
 def _of_micro(node: Micro, wanted: Target) -> Iterator[str]:
-    streams = node.non_temporal and MicroTile.of(node, wanted).stores_whole_vectors
+    streams = node.non_temporal and MicroTile.of(node, wanted).stored_together
     direct = "joined" if node.partial_line else "aligned" if streams else "cached"
     store = direct if node.source.space is Space.A else "buffered-tiles"
     yield from (f"stores={store}",) * (node.target.space is Space.B)
