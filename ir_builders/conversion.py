@@ -20,7 +20,7 @@ from .carriers import carrier_type, parts_per_element, units
 from .llvmlite_extensions import external, shuffle, suffix
 from .small_floats import clamped, constant, integers
 from .values import F32, F64
-from .vector_loads import arithmetic_fence
+from .vector_loads import kept_whole
 
 _REALS = {SINGLE: F32, DOUBLE: F64}
 HALF = FLOATS["f16"]
@@ -76,9 +76,7 @@ def _rounded(b: ir.IRBuilder, x: ir.Value, source: DType, target: DType, half: b
         x = _to_odd(b, x)
     if to == HALF and half:
         narrow = b.fptrunc(x, ir.VectorType(ir.HalfType(), x.type.count))
-        found = b.bitcast(narrow, integers(narrow, 16))
-        # LLVM forgets that stores of halves are non-temporal where it sees what they are.
-        return arithmetic_fence(b.module, b, found) if b.module.triple.startswith("x86_64") else found
+        return kept_whole(b.module, b, b.bitcast(narrow, integers(narrow, 16)))
     return small_floats.narrowed(b, x, to)
 
 

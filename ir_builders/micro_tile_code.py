@@ -29,7 +29,7 @@ from .peeled import Continuation
 from .remainder_masks import RemainderMasks
 from .scale import Scalars, apply
 from .values import Int, add, at, beyond, mul
-from .vector_loads import arithmetic_fence
+from .vector_loads import arithmetic_fence, kept_whole
 
 
 class MicroTileCode:
@@ -187,7 +187,7 @@ class MicroTileCode:
             loaded = self.store_side.load(b, self._unwritten(address, register), register)
             old = self._converted(loaded, node.target.dtype, node.op.compute)
         value = self._scaled(a, self.tile.b.lanes, old)
-        if self.together > 1:
+        if self.together > 1 and self.continuation is None:
             self._gather(value, number)
         else:
             self._store(value, address, register)
@@ -199,7 +199,7 @@ class MicroTileCode:
         if len(self.held) < self.together:
             return
         first = self.address(self.target, view, self.tile.b.registers[number + 1 - self.together])
-        whole, self.held = scalable.joined(b, self.held, value.type), []
+        whole, self.held = kept_whole(self.module, b, scalable.joined(b, self.held, value.type)), []
         store_non_temporal(self.module, b, whole, first, self.together * self.tile.b.lanes * view.dtype.itemsize)
 
     def _join(self, joiner: LineJoiner, slot: ir.Value, number: int, a: ir.Value, address: ir.Value) -> None:

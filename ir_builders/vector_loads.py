@@ -35,6 +35,12 @@ def arithmetic_fence(module: ir.Module, b: ir.IRBuilder, value: ir.Value) -> ir.
     return value if own == kind else written(b, own, f"bitcast {kind} {reference(value)} to {own}")
 
 
+def kept_whole(module: ir.Module, b: ir.IRBuilder, value: ir.Value) -> ir.Value:
+    """The same vector, which x86's code generation neither takes for halves, whose stores it forgets to be
+    non-temporal, nor stores in two parts."""
+    return arithmetic_fence(module, b, value) if module.triple.startswith("x86_64") else value
+
+
 def load(b: ir.IRBuilder, pointer: ir.Value, kind: ir.Type, align: int) -> ir.Value:
     """A value of this type in memory."""
     return written(b, kind, f"load {kind}, ptr {reference(pointer)}, align {align}")

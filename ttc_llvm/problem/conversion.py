@@ -67,7 +67,9 @@ def _clamped(x: Array, target: DType) -> Array:
         return x
     most = min(target.format.greatest, float(np.finfo(x.dtype).max))
     if x.dtype.kind == "c":
-        return np.asarray(np.clip(x.real, -most, most) + 1j * np.clip(x.imag, -most, most))
+        found = np.empty_like(x)
+        found.real, found.imag = (np.clip(part, -most, most) for part in (x.real, x.imag))
+        return found
     return np.clip(x, -most, most)
 
 
