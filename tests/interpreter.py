@@ -19,6 +19,7 @@ import reference
 from case import Case, windows
 from reference import Array
 
+from ttc_llvm.lowering.chain import in_scratch
 from ttc_llvm.lowering.nest import LoopNest
 from ttc_llvm.lowering.nodes import (
     AtRunEnd,
@@ -106,7 +107,7 @@ class Interpreter:
 
     def __post_init__(self) -> None:
         canonical = self.nest.canonical
-        held = canonical.in_scratch
+        held = in_scratch(canonical)
         for space in (Space.SCRATCH, Space.SLOTS):
             scratch = np.zeros(self.nest.scratch // held.itemsize, reference.numpy_type(held))
             self.memory[space] = scratch

@@ -13,6 +13,7 @@ from math import prod
 from ..lazy_dataclasses import dataclass
 from ..machine.target import Target
 from ..problem.canonical import Canonical, Size
+from ..problem.dtypes import DType
 from .layout import run_axes
 from .operands import Buffer, PartialLine, Space
 from .plan import CpuPlan, Loops, grid
@@ -30,6 +31,13 @@ class Chain:
     inside: int
     buffer: Buffer
     partial_line: PartialLine
+
+
+def in_scratch(canonical: Canonical) -> DType:
+    """The type of elements in scratch: that of the arithmetic for sums, else the shorter one of A's and B's."""
+    if canonical.terms:
+        return canonical.between
+    return canonical.b if canonical.b.itemsize < canonical.a.itemsize else canonical.a
 
 
 def run_of_b(canonical: Canonical, plan: CpuPlan) -> tuple[int, ...]:
@@ -53,7 +61,7 @@ def chain_of(canonical: Canonical, tile: tuple[int, ...], loops: Loops, parallel
     buffer = _slots(canonical, rows, elements, target.line)
     panels = dict(loops[:begin])
     whole = prod(min(panels.get(k, extents[k]), extents[k]) for k in {*run, *dict(loops[begin:end])})
-    partial_line = PartialLine(canonical.in_scratch, run, loops[begin:end], elements)
+    partial_line = PartialLine(in_scratch(canonical), run, loops[begin:end], elements)
     return Chain(whole, len(loops) - end, buffer, partial_line)
 
 
@@ -99,5 +107,5 @@ def _slots(canonical: Canonical, rows: list[int], elements: int, line: int) -> B
     for k in canonical.along("b")[::-1]:
         strides[k] = step if rows[k] > 1 else 0
         step *= rows[k]
-    unit = max(1, line // canonical.in_scratch.itemsize)
-    return Buffer(Space.SLOTS, canonical.in_scratch, tuple(strides), -(-step // unit) * unit, line)
+    unit = max(1, line // in_scratch(canonical).itemsize)
+    return Buffer(Space.SLOTS, in_scratch(canonical), tuple(strides), -(-step // unit) * unit, line)

@@ -11,7 +11,7 @@ from ..lazy_dataclasses import dataclass
 from ..machine.target import Target
 from ..problem.canonical import Canonical, Param, static
 from ..problem.kinds import Alpha, Beta
-from .chain import Chain, chain_of, run_of_b
+from .chain import Chain, chain_of, in_scratch, run_of_b
 from .layout import run_axes
 from .operands import Buffer, Space
 from .peeling import has_aligned_rows, peeled_axis, peeled_grain
@@ -183,7 +183,7 @@ def tile_buffer(canonical: Canonical, plan: CpuPlan, target: Target, chain: Chai
     """Scratch in B's order; runs are padded by one line, so that they never share a cache set, and at least by the
     partial line that is loaded before them."""
     extents = plan.box(canonical.bounds)
-    line = max(1, target.line // canonical.in_scratch.itemsize)
+    line = max(1, target.line // in_scratch(canonical).itemsize)
     strides = [0] * len(extents)
     rows = max(1, len(run_axes(extents, canonical.strides("b"))))
     step = 1
@@ -194,4 +194,4 @@ def tile_buffer(canonical: Canonical, plan: CpuPlan, target: Target, chain: Chai
             step = -(-step // line) * line + max(line, chain.partial_line.elements if chain else 0)
     offset = chain.buffer.end + chain.partial_line.bytes if chain else 0
     length = max(step, prod(extents))
-    return Buffer(Space.SCRATCH, canonical.in_scratch, tuple(strides), length, target.line, offset)
+    return Buffer(Space.SCRATCH, in_scratch(canonical), tuple(strides), length, target.line, offset)

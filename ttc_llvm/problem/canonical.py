@@ -81,13 +81,6 @@ class Canonical:
             return max(self.b, self.a, key=lambda t: t.itemsize)
         return self.compute
 
-    @property
-    def in_scratch(self) -> DType:
-        """The type of elements in scratch: that of the arithmetic for sums, else the shorter one of A's and B's."""
-        if self.terms:
-            return self.between
-        return self.b if self.b.itemsize < self.a.itemsize else self.a
-
     @cached_property
     def widest(self) -> int:
         """Bytes of the longest type that an element has on its way."""
