@@ -37,6 +37,7 @@ def arrays(x: npt.NDArray[np.float64]) -> None:
     print(ttc_llvm.transpose([[1, 2], [3, 4]])[0], file=sys.stderr)
     assert ttc_llvm.rearrange(x, "a (b c) d -> b (a d) c", c=1).size == ttc_llvm.reshape(x, -1).size
     ttc_llvm.permute_reshape(x, (2, 0, 1), -1)
+    assert ttc_llvm.permute_sum(x, [(2, (0, 1, 2)), (-1, (0, 1, 2))]).shape == x.shape
     plan: ttc_llvm.GroupedPlan = ttc_llvm.grouped([x.shape, (2, 3)], None, np.float64)
     assert_type(len(plan) + plan.nbytes, int)
     print(plan([x, np.ones((2, 3))])[1].shape, plan.explain(), file=sys.stderr)
