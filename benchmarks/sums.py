@@ -9,6 +9,7 @@ import argparse
 import itertools
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,9 @@ import numpy as np
 import ttc_llvm
 
 THREE = tuple(itertools.permutations(range(3)))
-CASES: dict[str, tuple[tuple[int, ...], tuple[tuple[int, ...], ...], float]] = {  # axes that count, terms, bar
+CASES: dict[
+    str, tuple[tuple[int, ...], tuple[tuple[int, ...], ...], float]
+] = {  # axes that count, terms, bar
     "2 t - t.T": ((0, 0), ((0, 1), (1, 0)), 0.65),
     "2 t - t.transpose(0, 1, 3, 2)": ((16, 16, 0, 0), ((0, 1, 2, 3), (0, 1, 3, 2)), 0.65),
     "2 t - t.transpose(1, 0, 2, 3)": ((0, 0, 16, 16), ((0, 1, 2, 3), (1, 0, 2, 3)), 0.65),
@@ -57,7 +60,6 @@ def main() -> None:
     parser.add_argument("--threads", default="1,2")
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--dtype", default="f8")
-    parser.add_argument("--effort", type=int, default=1)
     given = parser.parse_args()
     for name, (axes, perms, bar) in CASES.items():
         x = np.random.default_rng(1).random(shape_of(axes, (given.mib << 20) // np.dtype(given.dtype).itemsize))
@@ -65,9 +67,9 @@ def main() -> None:
         one, other, terms = np.empty_like(x), np.empty_like(x), list(zip(ALPHAS, perms, strict=False))
         for threads in map(int, given.threads.split(",")):
             calls: list[Callable[[], Any]] = [
-                lambda t=threads: ttc_llvm.permute_sum(x, terms, out=one, threads=t, effort=given.effort),  # type: ignore[misc]
-                lambda t=threads: one_by_one(x, terms, other, t),  # type: ignore[misc]
-                lambda t=threads: ttc_llvm.transpose(x, range(x.ndim), out=other, threads=t),  # type: ignore[misc]
+                partial(ttc_llvm.permute_sum, x, terms, out=one, threads=threads),
+                partial(one_by_one, x, terms, other, threads),
+                partial(ttc_llvm.transpose, x, range(x.ndim), out=other, threads=threads),
             ]
             seconds(calls[:2], 1)
             np.testing.assert_allclose(one, other, rtol=1e-6, atol=1e-6)

@@ -22,7 +22,6 @@ from ..problem.kinds import Alpha, Kinds
 from ..problem.problem import Problem
 from ..problem.sums import Walks, from_walks
 from ..runtime.executable import Executable
-from ..tuning import efforts
 from . import assignment, call
 from .checks import check_beta, check_once, check_result, permuted, share
 from .pairs import ALIGNED, LETTERS, Scaling, is_regular, pair_of, scaling
@@ -41,13 +40,12 @@ class _Sum:
     problem: Problem
     terms: Terms
     threads: int
-    effort: int
 
 
 @states_memory
 def permute_sum(
     x: Any, terms: Iterable[tuple[complex, Any]], *, out: Any = None, beta: complex = 0, conjugate: bool = False,
-    order: call.Order = "C", threads: int | None = None, effort: int | str = 1,
+    order: call.Order = "C", threads: int | None = None,
 ) -> Any:  # fmt: skip
     """The sum of `alpha * np.transpose(x, axes)` over the terms, plus `beta * out`, in one pass over memory.
 
@@ -56,7 +54,7 @@ def permute_sum(
     what `transpose` does. out: of that shape, of any strides, with memory of its own; its dtype is x's, or the one that
     `transpose` takes beside it. It is read only where beta != 0; without it the result is new, and of x's library.
     Terms are added in their order and beta * out last, in the wider type, which is rounded once into out.
-    conjugate, order, threads, effort: as in `transpose`.
+    conjugate, order, threads: as in `transpose`. Plans are those of the cost model.
 
     Raises ArrayError for arrays and axes that do not fit, ProblemError for scalars.
     """
@@ -66,9 +64,7 @@ def permute_sum(
     known = _listed(terms, given.view)
     if len(known) == 1:
         ((axes, alpha),) = known.items()
-        return transpose(
-            x, axes, out=out, alpha=alpha, beta=beta, conjugate=conjugate, order=order, threads=threads, effort=effort
-        )
+        return transpose(x, axes, out=out, alpha=alpha, beta=beta, conjugate=conjugate, order=order, threads=threads)
     if is_masked(given.view) or is_masked(out):
         raise ArrayError("sums of permutations are for plain arrays: x or out is a masked one")
     view, target = base(given.view), None if out is None else _target(given.view, next(iter(known)), out)
@@ -76,7 +72,7 @@ def permute_sum(
     problems = _checked(known, view.dtype, view.dtype if target is None else target.dtype, beta, conjugate)
     alphas = {axes: p.alpha for axes, p in zip(known, problems, strict=True)}
     most = call.threads_for(threads, view)
-    wanted = _Sum(problems[0], alphas, most, efforts.effort("effort", effort))
+    wanted = _Sum(problems[0], alphas, most)
     placed = call.order(order)
     if target is not None:
         _add(wanted, view, target)
@@ -143,7 +139,7 @@ def _add(wanted: _Sum, x: Array, out: Array) -> None:
     values = np.array([alphas[0], p.beta, *alphas[1:]], dtypes.to_numpy(p.compute))
     kinds = Kinds(Alpha.ANY, Kinds.of(1, p.beta).beta)
     steps = tuple(view.strides for view in views)
-    made = _executable(out.shape, steps, out.strides, p.dtype, kinds, p.conjugate, wanted.threads, wanted.effort)
+    made = _executable(out.shape, steps, out.strides, p.dtype, kinds, p.conjugate, wanted.threads)
     made.run(data_address(x), data_address(out), data_address(values), wanted.threads)
 
 
@@ -152,16 +148,16 @@ def _add_one_by_one(wanted: _Sum, views: list[Array], alphas: list[complex], out
     p, assign = wanted.problem, assignment.engine().assign
     beta = p.beta
     for view, alpha in zip(views, alphas, strict=True):
-        assign(view, out, scaling(view.dtype, out.dtype, alpha, beta, p.conjugate), wanted.threads, wanted.effort)
+        assign(view, out, scaling(view.dtype, out.dtype, alpha, beta, p.conjugate), wanted.threads, call.MODEL)
         beta = 1
     if not views:
-        assign(out, out, scaling(out.dtype, out.dtype, 0, beta, False), wanted.threads, wanted.effort)
+        assign(out, out, scaling(out.dtype, out.dtype, 0, beta, False), wanted.threads, call.MODEL)
 
 
 @lru_cache(maxsize=KEPT)
 def _executable(
     shape: tuple[int, ...], steps_of: tuple[tuple[int, ...], ...], steps_to: tuple[int, ...], dtype: str, kinds: Kinds,
-    conjugate: bool, threads: int, effort: int,
+    conjugate: bool, threads: int,
 ) -> Executable:  # fmt: skip
     """The code of a layout, compiled by its first run."""
     a, b = dtypes.parse_pair(dtype)
@@ -171,5 +167,5 @@ def _executable(
     ]
     placed = from_walks(axes, a, b, kinds, conjugate)
     own_kernels = locks.imported(".own_kernels", __package__)
-    made: Executable = own_kernels.planned(placed, Scaling(0, kinds, conjugate=conjugate), threads, effort)
+    made: Executable = own_kernels.planned(placed, Scaling(0, kinds, conjugate=conjugate), threads, call.MODEL)
     return made
