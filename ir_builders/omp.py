@@ -9,7 +9,8 @@ many threads there turn out to be, together they run all parts.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 from llvmlite import ir
 
@@ -22,9 +23,9 @@ from .entries import declared, defined
 from .frame import internal, reserved
 from .llvmlite_extensions import external
 from .module import new_module
-from .values import F64, I32, I64, NULL, PTR, at, i32
+from .values import F64, I32, I64, NULL, PTR, VOID, at, i32
 
-REGION_TYPE = ir.FunctionType(ir.VoidType(), [PTR])
+REGION_TYPE = ir.FunctionType(VOID, [PTR])
 SLOT = 8  # bytes per argument in the region's record
 
 
@@ -42,12 +43,10 @@ def _add(module: ir.Module, entry: AnyEntry, target: Target) -> None:
     serial = declared(module, entry.serial)
     b = ir.IRBuilder(function.append_basic_block("entry"))
     if entry.may_thread:
-        fork = _openmp(module, target, "GOMP_parallel", ir.VoidType(), [PTR, PTR, I32, I32])
-        most = _openmp(module, target, "omp_get_max_threads", I32)
-        with b.if_then(extents.every(b, [b.icmp_unsigned("!=", b.bitcast(f, PTR), NULL) for f in (fork, most)])):
-            parts = _threads(module, b, entry, b.call(most, [], name="most"))
+        with threads(b, target) as most:
+            parts = _threads(module, b, entry, most)
             with b.if_then(b.icmp_signed(">", parts, i32(1))):
-                _fork(b, fork, _region(module, entry, target), parts)
+                fork(b, target, _region(module, entry, target), function.args, parts)
                 b.ret_void()
     b.call(serial, function.args)
     b.ret_void()
@@ -62,12 +61,33 @@ def _openmp(
     return function
 
 
-def _fork(b: ir.IRBuilder, fork: ir.Function, region: ir.Function, parts: ir.Value) -> None:
-    arguments = b.function.args
-    record = reserved(b, SLOT * len(arguments), SLOT, "record")
-    for number, argument in enumerate(arguments):
-        b.store(argument, at(b, record, SLOT * number), align=SLOT)
-    b.call(fork, [b.bitcast(region, PTR), record, parts, i32(0)])
+def _parallel(module: ir.Module, target: Target) -> ir.Function:
+    return _openmp(module, target, "GOMP_parallel", VOID, [PTR, PTR, I32, I32])
+
+
+@contextmanager
+def threads(b: ir.IRBuilder, target: Target) -> Iterator[ir.Value]:
+    """A block that runs where there is an OpenMP library, with the most threads that it would use."""
+    most = _openmp(b.module, target, "omp_get_max_threads", I32)
+    there = [b.icmp_unsigned("!=", b.bitcast(f, PTR), NULL) for f in (_parallel(b.module, target), most)]
+    with b.if_then(extents.every(b, there)):
+        yield b.call(most, [], name="most")
+
+
+def fork(b: ir.IRBuilder, target: Target, region: ir.Function, given: Sequence[ir.Value], parts: ir.Value) -> None:
+    """Run a region on so many threads. given: what `taken` loads there."""
+    record = reserved(b, SLOT * len(given), SLOT, "record")
+    for number, value in enumerate(given):
+        b.store(value, at(b, record, SLOT * number), align=SLOT)
+    b.call(_parallel(b.module, target), [b.bitcast(region, PTR), record, parts, i32(0)])
+
+
+def taken(b: ir.IRBuilder, target: Target, kinds: Sequence[ir.Type]) -> tuple[list[ir.Value], list[ir.Value]]:
+    """What `fork` was given, of these types, in a region; and this thread's part and the number of parts."""
+    places = [at(b, b.function.args[0], SLOT * number) for number in range(len(kinds))]
+    given = [b.load(place, typ=kind, align=SLOT) for place, kind in zip(places, kinds, strict=True)]
+    names = ("omp_get_thread_num", "omp_get_num_threads")
+    return given, [b.call(_openmp(b.module, target, name, I32), []) for name in names]
 
 
 def _region(module: ir.Module, entry: AnyEntry, target: Target) -> ir.Function:
@@ -76,11 +96,8 @@ def _region(module: ir.Module, entry: AnyEntry, target: Target) -> ir.Function:
     region = internal(module, REGION_TYPE, f"{entry.name}.region", ("record",))
     b = ir.IRBuilder(region.append_basic_block("entry"))
     none = [ir.Constant(argument.type, None) for argument in part.args[len(part.args) - entry.zeros :]]
-    kinds = [argument.type for argument in part.args[: -2 - entry.zeros]]
-    places = [at(b, region.args[0], SLOT * number) for number in range(len(kinds))]
-    given = [b.load(place, typ=kind, align=SLOT) for place, kind in zip(places, kinds, strict=True)]
-    names = ("omp_get_thread_num", "omp_get_num_threads")
-    b.call(part, [*given, *(b.call(_openmp(module, target, name, I32), []) for name in names), *none])
+    given, numbers = taken(b, target, [argument.type for argument in part.args[: -2 - entry.zeros]])
+    b.call(part, [*given, *numbers, *none])
     b.ret_void()
     return region
 

@@ -165,6 +165,16 @@ def plan_object(library: str, specs: Sequence[Spec]) -> bytes:
     return backend.compile_object(marks.marked(str(module)), first.base)
 
 
+def plan_omp_object(library: str, specs: Sequence[Spec]) -> bytes:
+    """The object with the strong OpenMP entries of a library's plans."""
+    with locks.LLVM:
+        from ..ir_builders.plan_objects import threaded
+
+    first = specs[0]
+    name = first.symbols.prefix + names.identifier(library)
+    return _with_openmp(str(threaded.build(name, first.base, first.symbols)), first.base)
+
+
 # --- contents -------------------------------------------------------------------------------------------
 
 
@@ -177,9 +187,13 @@ def _omp_object(spec: AnySpec) -> bytes:
     with locks.LLVM:
         from ..ir_builders import omp
 
-    module = omp.build(f"{spec.stem}_omp", spec.threaded, spec.base)
-    code = backend.compile_object(marks.marked(str(module)), spec.base)
-    return elf.with_openmp(code, elf.GLOBAL) if spec.base.is_elf else code
+    return _with_openmp(str(omp.build(f"{spec.stem}_omp", spec.threaded, spec.base)), spec.base)
+
+
+def _with_openmp(module: str, target: Target) -> bytes:
+    """The object of a module that needs an OpenMP library."""
+    code = backend.compile_object(marks.marked(module), target)
+    return elf.with_openmp(code, elf.GLOBAL) if target.is_elf else code
 
 
 def _declared(text: Callable[[str, str, Sequence[Block], str], str], spec: AnySpec) -> bytes:

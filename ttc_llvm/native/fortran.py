@@ -10,6 +10,7 @@ import textwrap
 from collections.abc import Sequence
 from pathlib import Path
 
+from ..lazy_dataclasses import dataclass
 from ..problem import names
 from ..problem.contraction_interface import AnyEntry
 from ..problem.dtypes import DType, Kind
@@ -26,16 +27,29 @@ PIECE = 96  # characters of a name in one line
 TEMPLATE = Path(__file__).with_name("module.f90.in")
 
 
-def text(name: str, home: str, described: Sequence[Block], version: str) -> str:
-    """A whole module. name: of the file, without its ending; home: of the object or library with the entries."""
+@dataclass(frozen=True, slots=True)
+class Plans:
+    """What a module says of a library's plans: comment, declarations and interfaces, in whole lines."""
+
+    about: str = ""
+    declared: str = ""
+    interfaces: str = ""
+
+
+NO_PLANS = Plans()
+
+
+def text(name: str, home: str, described: Sequence[Block], version: str, plans: Plans = NO_PLANS) -> str:
+    """A whole module. name: of the file, without its ending; home: of the object or library with the entries; plans:
+    of the library."""
     title = f"{name}.f90: entries of {home}, written by ttc_llvm {version}."
     entries = [entry for one in described for entry in _entries(one)]
     values = {
         "TITLE": "\n! ".join(textwrap.wrap(title, WIDTH)),
         "MODULE": names.fortran(f"ttc_{name}"),  # an entry's name cannot be a module's, too
-        "ABOUT": "".join(dict.fromkeys(one.in_fortran for one in described)),
-        "PUBLIC": "".join(f"  public :: {names.fortran(entry.name)}\n" for entry in entries),
-        "BLOCKS": "".join(f"  {line}".rstrip() + "\n" for one in described for line in _block(one)),
+        "ABOUT": "".join(dict.fromkeys(one.in_fortran for one in described)) + plans.about,
+        "PUBLIC": "".join(f"  public :: {names.fortran(entry.name)}\n" for entry in entries) + plans.declared,
+        "BLOCKS": "".join(f"  {line}".rstrip() + "\n" for one in described for line in _block(one)) + plans.interfaces,
     }
     return filled(TEMPLATE, values)
 

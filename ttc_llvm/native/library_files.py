@@ -13,7 +13,7 @@ from ..problem import names
 from ..problem.contraction import Contraction
 from ..problem.interface import PLAIN, Symbols
 from ..problem.problem import Problem
-from . import archive, artifact, fortran, header, linker, plan_header
+from . import archive, artifact, fortran, header, linker, plan_fortran, plan_header
 from .archive import Member
 from .artifact import AnySpec, Spec
 from .package_files import LIBRARIES, Package
@@ -43,11 +43,10 @@ class LibraryFiles:
         objects = [Member(*part.files[asked.index(kind)]) for part in parts for kind in inside]
         if PLAN in wanted:
             specs = [one for one in self.specs if isinstance(one, Spec)]
-            planned = Member(_plan_file(self.name), artifact.plan_object(self.name, specs))
-            if built:
-                objects.append(planned)
-            else:
-                yield planned.name, planned.data
+            planned = [Member(self.name + end, _PLANNED[end](self.name, specs)) for end in _planned(wanted)]
+            objects += planned
+            if not built:
+                yield from ((one.name, one.data) for one in planned)
         package = self._package(built)
         for kind in built:
             yield package.path(kind), self._linked(kind, objects, package)
@@ -55,8 +54,13 @@ class LibraryFiles:
         home = " and ".join(Path(package.path(kind)).name for kind in built) or "the objects beside it"
         blocks = [part.described for part in parts]
         planner, problems = self.symbols.prefix + names.identifier(self.name), [one.problem for one in self.specs]
-        plans = plan_header.block(planner, _transpositions(problems)) if PLAN in wanted else ""
-        writers: dict[str, _Writer] = {"header": partial(header.text, plans=plans), "fortran": fortran.text}
+        writers: dict[str, _Writer] = {"header": header.text, "fortran": fortran.text}
+        if PLAN in wanted:
+            declared = plan_header.block(planner, _transpositions(problems))
+            writers = {
+                "header": partial(header.text, plans=declared),
+                "fortran": partial(fortran.text, plans=plan_fortran.part(planner)),
+            }
         for kind, path in _texts(self.name, wanted):
             yield path, writers[kind](self.name, home, blocks, artifact.version()).encode()
         if built:
@@ -115,7 +119,7 @@ def file_names(
     package = Package(name, version, built, "")
     return (
         *(path for problem in problems for path in artifact.file_names(problem, _single(wanted), symbols)),
-        *([_plan_file(name)] if PLAN in wanted and not built else []),
+        *(name + end for end in _planned(wanted) if not built),
         *map(package.path, built),
         *package.links,
         *(path for _, path in _texts(name, wanted)),
@@ -127,8 +131,12 @@ _Writer = Callable[[str, str, Sequence[header.Block], str], str]
 _TEXTS = ("header", "fortran")  # which describe all problems at once
 
 
-def _plan_file(name: str) -> str:
-    return f"{name}_plan.o"
+_PLANNED = {"_plan.o": artifact.plan_object, "_plan_omp.o": artifact.plan_omp_object}
+
+
+def _planned(wanted: Sequence[str]) -> tuple[str, ...]:
+    """The ends of the names of the objects with plans."""
+    return tuple(_PLANNED)[: ("omp" in wanted) + 1] if PLAN in wanted else ()
 
 
 def _libraries(wanted: Sequence[str]) -> tuple[str, ...]:
