@@ -83,9 +83,9 @@ def fork(b: ir.IRBuilder, target: Target, region: ir.Function, given: Sequence[i
 
 
 def taken(b: ir.IRBuilder, target: Target, kinds: Sequence[ir.Type]) -> tuple[list[ir.Value], list[ir.Value]]:
-    """What `fork` was given, of these types, in a region; and this thread's part and the number of parts."""
+    """In a region: the values of these types that `fork` was given; and this thread's part and the number of parts."""
     places = [at(b, b.function.args[0], SLOT * number) for number in range(len(kinds))]
-    given = [b.load(place, typ=kind, align=SLOT) for place, kind in zip(places, kinds, strict=True)]
+    given: list[ir.Value] = [b.load(place, typ=kind, align=SLOT) for place, kind in zip(places, kinds, strict=True)]
     names = ("omp_get_thread_num", "omp_get_num_threads")
     return given, [b.call(_openmp(b.module, target, name, I32), []) for name in names]
 

@@ -138,6 +138,7 @@ SLOW = {
     "test_pages.py::test_commands_of_pages_run": "seconds",
     "test_plan_groups": "a linker",
     "test_plan_objects": "a linker, compilers",
+    "test_plan_threads": "a linker, compilers",
     "test_plugins": "a compiler",
     "test_refit": "seconds",
     "test_report.py": "pictures",

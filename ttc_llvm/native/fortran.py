@@ -29,7 +29,7 @@ TEMPLATE = Path(__file__).with_name("module.f90.in")
 
 @dataclass(frozen=True, slots=True)
 class Plans:
-    """What a module says of a library's plans: comment, declarations and interfaces, in whole lines."""
+    """The part of a module on a library's plans: comment, declarations and interfaces, in whole lines."""
 
     about: str = ""
     declared: str = ""

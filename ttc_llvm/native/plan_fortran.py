@@ -39,10 +39,11 @@ PARAMETERS = {
 
 
 def part(name: str) -> Plans:
-    """What the module says of plans whose names begin so."""
+    """The lines on plans whose names begin so."""
     found = dict.fromkeys(PROTOTYPE.findall(TEMPLATE.read_text()))
     functions = [(result.strip(), f"{name}_{function}", given.split(", ")) for result, function, given in found]
-    codes = [f"integer(c_int), parameter, public :: TTC_PLAN_{error} = {k}" for k, (error, _) in enumerate(fields.ERRORS)]
+    code = "integer(c_int), parameter, public :: TTC_PLAN_{} = {}"
+    codes = [code.format(error, number) for number, (error, _) in enumerate(fields.ERRORS)]
     public = [f"public :: {names.fortran(function)}" for _, function, _ in functions]
     return Plans(
         about=ABOUT.read_text(),
