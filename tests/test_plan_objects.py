@@ -51,11 +51,12 @@ def test_the_header_lists_the_types_that_plans_take() -> None:
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A library whose tensors of any size are written past the caches."""
+    """A library whose tensors of any size are written past the caches, by threads that pay early."""
     compiler("cc")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("TTC_DATABASE", str(tmp_path_factory.mktemp("database") / "solutions.sqlite"))
         patch.setattr(tables, "STREAMED_CACHES", 0)
+        patch.setattr(fields, "BYTES_PER_PART", 1 << 10)
         return library(tmp_path_factory.mktemp("library"), TYPES, backend.host_target(), ("shared", "static", "plan"))
 
 
@@ -106,6 +107,33 @@ def test_every_way_to_write(plans: Plans, perm: tuple[int, ...], size: tuple[int
         wanted = a.reshape(size, order="F").transpose(perm).reshape(-1, order="F")
         assert b.tobytes() == wanted.tobytes()
         assert np.all(memory[:start] == 77) and np.all(memory[start + 4 * n :] == 77)
+    plans.destroy(plan)
+
+
+@pytest.mark.parametrize(
+    ("perm", "size", "threads", "wanted_parts"),
+    [((1, 0), (700, 611), 2, 2), ((1, 0), (80, 20_000), 16, 9), ((2, 1, 0), (130, 20, 45), 12, 2),
+     ((1, 0), (3000, 601), 64, 46), ((0,), (300_000,), 9, 9), ((0, 1), (3000, 500), 40, 40),
+     ((1, 0), (9, 11), 4, 1), ((1, 0), (31, 4097), 7, 2)],
+)  # fmt: skip
+@pytest.mark.parametrize("offset", [0, 1])
+def test_many_threads_have_parts(
+    plans: Plans, perm: tuple[int, ...], size: tuple[int, ...], threads: int, wanted_parts: int, offset: int
+) -> None:
+    """Axes are divided until every thread has tasks; all elements are written, some by each part."""
+    n = int(np.prod(size))
+    a = np.random.default_rng(3).standard_normal(n).astype("f4")
+    memory = np.full(n + 32, -5, "f4")
+    b = memory[-memory.ctypes.data % 64 // 4 + offset :][:n]
+    wanted = a.reshape(size, order="F").transpose(perm).reshape(-1, order="F")
+    plan = created(plans, Problem(perm, size), threads=threads)
+    parts = plans.parts(plan)
+    assert parts == wanted_parts
+    for part in reversed(range(parts)):
+        before = b.tobytes()
+        assert plans.execute_part(plan, a.ctypes.data, b.ctypes.data, None, None, part, parts) == fields.OK
+        assert b.tobytes() != before
+    assert np.array_equal(b, wanted) and (memory == -5).sum() == 32
     plans.destroy(plan)
 
 

@@ -13,13 +13,18 @@ from . import fields as f
 LONG_ROW = 512  # bytes of the shortest rows that are written past the caches by themselves
 LONG_RUN = 2048  # bytes of runs of B whose ends, written in part, weigh little
 COMPACT = 16 << 10  # bytes that a block of short rows reaches over in A: it stays in L1 until its lines are complete
+ENOUGH_TASKS = 4  # of a thread: whole rows of B are then worth more than equal shares
+TASKS_PER_THREAD = 20  # where rows are divided: threads are then at most 5 % apart
+LONG_PIECE = 8192  # bytes of the shortest pieces of rows of B: two lines of each are written in part
+FEWEST_TASKS = 2  # of a thread: shorter runs of A, where panels have fewer rows, cost more than waiting for others
+PIECE_ROWS = 64  # the fewest in a piece of axis 1: whole tiles, and lines of A
 ON_LINE, ON_ELEMENT, ANYWHERE = 0, 1, 2  # levels: where B begins
 NONE, STATUS = 0, -1
 
 
-def choose(library: int, types: int, layout: int, kind: int, level: int, call: int) -> int:
+def choose(library: int, types: int, layout: int, kind: int, level: int, threads: int, call: int) -> int:
     """Write the call for a kind of alpha and beta and for a B at such a place: 1; 0 where that has no call of its own,
-    -1 where elements of B may share memory."""
+    -1 where elements of B may share memory. threads: the most that will run it."""
     work = local(axes.WORK_BYTES)
     store64(layout + asked.KIND, load64(types + f.KIND + 8 * kind))
     if axes.canonical(layout, work, 0) != known.PLANNED:
@@ -34,7 +39,15 @@ def choose(library: int, types: int, layout: int, kind: int, level: int, call: i
     variant = _variant(library, work, near, level)
     if variant < 0 or load64(kernels + variant * f.VARIANT_BYTES) == 0:
         return NONE
-    _write(kernels + variant * f.VARIANT_BYTES, work, 0 if variant == f.ELEMENTS else near, variant, call)
+    kernel = kernels + variant * f.VARIANT_BYTES
+    _write(kernel, work, 0 if variant == f.ELEMENTS else near, variant, call)
+    paying = min(threads, _weight(work) // f.BYTES_PER_PART)
+    if load64(call + f.TASKS) * load64(call + f.OUTER) < ENOUGH_TASKS * paying and paying > 1:
+        if variant != f.COLUMNS_DENSE:
+            line = load64(library + f.LINE)
+            least = line * max(1, LONG_PIECE // (line * load64(work + axes.UNIT_B)))
+            _divide(kernel, work, 0, least, TASKS_PER_THREAD * paying, call)
+        _divide(kernel, work, 1, PIECE_ROWS, FEWEST_TASKS * paying, call)
     size = load64(work + axes.UNIT_B)
     store64(call + f.ODD, (load64(library + f.LINE) if level == ON_LINE else size if level == ON_ELEMENT else 1) - 1)
     return 1
@@ -160,6 +173,31 @@ def _write_around(work: int, order: int, count: int, call: int) -> None:
         store64(at, load64(axis + axes.N))
         store64(at + 8, load64(axis + axes.A) * load64(work + axes.UNIT_A))
         store64(at + 16, load64(axis + axes.B) * load64(work + axes.UNIT_B))
+        store64(at + f.PIECE, 0)
         outer, at = outer * load64(axis + axes.N), at + f.OUTER_BYTES
     store64(call + f.OUTER, outer)
     store64(call + f.AROUND, max(0, count - f.AXES))
+
+
+def _divide(kernel: int, work: int, slot: int, least: int, wanted: int, call: int) -> None:
+    """Divide the kernel's axis in this slot where a call has fewer tasks than wanted: into pieces of multiples of
+    `least`, which are walked around the kernel. The last one, up to twice as long, is at most a step of the grid."""
+    tasks, outer, param = load64(call + f.TASKS), load64(call + f.OUTER), call + f.PARAMS + 8 * slot
+    n, grid = load64(param), load64(kernel + f.GRID + 8 * slot)
+    if tasks * outer == 0 or tasks * outer >= wanted:
+        return
+    panels = steps_of(n, grid) if grid else 1
+    step = steps_of(steps_of(n, steps_of(wanted * panels, tasks * outer)), least) * least
+    if grid:
+        step = min(step, grid // 2 // least * least)
+    if step == 0 or n < 2 * step:
+        return
+    at = call + f.OUTER_AXES + f.OUTER_BYTES * load64(call + f.AROUND)
+    store64(at, n // step)
+    store64(at + 8, step * load64(param + 8 * f.AXES) * load64(work + axes.UNIT_A))
+    store64(at + 16, step * load64(param + 16 * f.AXES) * load64(work + axes.UNIT_B))
+    store64(at + f.PIECE, step)
+    store64(at + f.SLOT, 8 * slot)
+    store64(call + f.AROUND, load64(call + f.AROUND) + 1)
+    store64(call + f.TASKS, tasks // panels)
+    store64(call + f.OUTER, outer * (n // step))

@@ -139,16 +139,29 @@ def _run(what: int, a: int, b: int, scalars: int, part: int, parts_in_all: int) 
     total = tasks * load64(what + f.OUTER)
     begin, end = edge(total, part, parts_in_all), edge(total, part + 1, parts_in_all)
     memory = local(f.SCRATCH + 64)
-    scratch = (memory + 63) & -64
+    scratch, copied = (memory + 63) & -64, local(f.OUTER_AXES - f.PARAMS)
     while begin < end:
         around = begin // tasks
         first = begin - around * tasks
         last = min(tasks, first + end - begin)
         of, to = a + load64(what + f.OFFSET_A), b + load64(what + f.OFFSET_B)
-        outer = what + f.OUTER_AXES
+        outer, params = what + f.OUTER_AXES, what + f.PARAMS
         for axis in range(outer, outer + f.OUTER_BYTES * load64(what + f.AROUND), f.OUTER_BYTES):
             index = around % load64(axis)
             around = around // load64(axis)
             of, to = of + index * load64(axis + 8), to + index * load64(axis + 16)
-        call(load64(what + f.KERNEL), of, to, scalars, what + f.PARAMS, scratch, first, last)
+            step = load64(axis + f.PIECE)
+            if step:
+                params = _piece(params, copied, load64(axis + f.SLOT), index * step, step)
+        call(load64(what + f.KERNEL), of, to, scalars, params, scratch, first, last)
         begin = begin + last - first
+
+
+def _piece(params: int, copied: int, slot: int, begin: int, step: int) -> int:
+    """The address of a copy of the parameters where one extent is that of a piece."""
+    if params != copied:
+        for word in range(0, f.OUTER_AXES - f.PARAMS, 8):
+            store64(copied + word, load64(params + word))
+    rest = load64(copied + slot) - begin
+    store64(copied + slot, step if rest >= 2 * step else rest)
+    return copied

@@ -32,6 +32,7 @@ ERRORS = (
 MOST_RANK = layouts.MAX_RANK
 MOST_THREADS = 1024
 MOST_BLOCKS = (1 << 31) - 1  # of a group
+BYTES_PER_PART = 64 << 10  # moved: with less, starting a thread takes longer than the work that it takes over
 MOST_BYTES = 1 << 60  # from the first to the last element of a tensor
 
 # --- kernels --------------------------------------------------------------------------------------------
@@ -92,9 +93,11 @@ LAYOUT = CALLS + 8 * KINDS * LEVELS  # the layout, then the calls
 # One call.
 KERNEL, OFFSET_A, OFFSET_B, ODD, TASKS, OUTER, AROUND, PARAMS = 0, 8, 16, 24, 32, 40, 48, 56
 # ODD: bits of B's first byte that must be clear; TASKS of one call of the kernel; OUTER: such calls; AROUND: axes
-# around the kernel's, behind the parameters: extent, strides in bytes of A and of B.
+# around the kernel's, behind the parameters: extent, strides in bytes of A and of B, and where an axis of the kernel is
+# divided the extent of a piece, and the place of its extent among the parameters.
 OUTER_AXES = PARAMS + 8 * 3 * AXES
-OUTER_BYTES = 24
+PIECE, SLOT, OUTER_BYTES = 24, 32, 40
+DIVIDED = 2  # axes that may be
 SCRATCH = 128 << 10  # bytes that kernels may use
 
 # --- a group --------------------------------------------------------------------------------------------

@@ -11,7 +11,6 @@ from ttc_llvm.lowering.division import edge
 from ..words import call, load64, local, store64
 from . import execution
 from . import fields as f
-from .plans import BYTES_PER_PART
 
 
 def create_group(library: int, out: int, count: int, plans: int, threads: int) -> int:
@@ -41,7 +40,7 @@ def create_group(library: int, out: int, count: int, plans: int, threads: int) -
         store64(block + f.END, shared)
     store64(group + f.GROUP_COUNT, count)
     store64(group + f.GROUP_ARITHMETIC, load64(load64(plans) + f.PLAN_ARITHMETIC) if count else 0)
-    store64(group + f.GROUP_PARTS, max(1, min(threads, total // BYTES_PER_PART)))
+    store64(group + f.GROUP_PARTS, max(1, min(threads, total // f.BYTES_PER_PART)))
     store64(group + f.GROUP_BYTES, shared)
     store64(out, group)
     return f.OK

@@ -9,8 +9,6 @@ from ..words import call, load64, local, store64
 from . import choices, shapes
 from . import fields as f
 
-BYTES_PER_PART = 64 << 10  # moved: with less, starting a thread takes longer than the work that it takes over
-
 
 def create(
     library: int, out: int, rank: int, perm: int, size: int, strides_a: int, strides_b: int, types: int, threads: int
@@ -25,13 +23,13 @@ def create(
         return status
     if threads < 1 or threads > f.MOST_THREADS:
         return f.THREADS
-    each = f.OUTER_AXES + f.OUTER_BYTES * max(0, rank + 1 - f.AXES)
+    each = f.OUTER_AXES + f.OUTER_BYTES * (max(0, rank + 1 - f.AXES) + f.DIVIDED)
     calls = f.LAYOUT + asked.AXES + asked.AXIS_BYTES * rank
     plan = call(load64(library + f.ALLOCATE), calls + each * f.KINDS * f.LEVELS)
     if plan == 0:
         return f.MEMORY
     record = load64(found)
-    if _write_calls(library, record, layout, plan, plan + calls, each) < 0:
+    if _write_calls(library, record, layout, threads, plan, plan + calls, each) < 0:
         call(load64(library + f.FREE), plan)
         return f.STRIDES
     for word in range(0, asked.AXES + asked.AXIS_BYTES * rank, 8):
@@ -57,14 +55,16 @@ def _described(
     return shapes.describe(record, layout, rank, perm, size, strides_a, strides_b)
 
 
-def _write_calls(library: int, record: int, layout: int, plan: int, at: int, each: int) -> int:
+def _write_calls(
+    library: int, record: int, layout: int, threads: int, plan: int, at: int, each: int
+) -> int:
     """Write the calls of all kinds of alpha and beta; -1 where elements of B may share memory."""
     for kind in range(f.KINDS):
         for level in range(f.LEVELS):
             place = plan + f.CALLS + 8 * (f.LEVELS * kind + level)
             store64(place, 0)
             if load64(record + f.KIND + 8 * kind) and (kind <= f.SCALE or level == choices.ANYWHERE):
-                status = choices.choose(library, record, layout, kind, level, at)
+                status = choices.choose(library, record, layout, kind, level, threads, at)
                 if status < 0:
                     return -1
                 if status:
@@ -83,9 +83,12 @@ def _write_facts(record: int, layout: int, plan: int, own: int, threads: int) ->
     _write_sure(plan + f.REACH_A, plan + f.SURE_A, elements, size_a)
     _write_sure(plan + f.REACH_B, plan + f.SURE_B, elements, size_b)
     store64(plan + f.WEIGHT, elements * (size_a + size_b))
-    pay = elements * (size_a + size_b) // BYTES_PER_PART
-    first = load64(plan + f.CALLS + 8 * choices.ANYWHERE)
-    most = min(threads, load64(first + f.TASKS) * load64(first + f.OUTER))
+    pay = elements * (size_a + size_b) // f.BYTES_PER_PART
+    most = threads
+    for level in range(f.LEVELS):  # of copies
+        one = load64(plan + f.CALLS + 8 * level)
+        if one:
+            most = min(most, load64(one + f.TASKS) * load64(one + f.OUTER))
     if own:
         most = min(threads, load64(own + f.PROBLEM_PARTS))
     store64(plan + f.OWN, load64(own + f.ENTRY) if own else 0)
