@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from llvmlite import ir
 
 from ttc_llvm.machine.target import Target
-from ttc_llvm.problem.contraction_interface import AnyEntry
+from ttc_llvm.problem.contraction_interface import AnyEntry, may_thread, parted, serial
 from ttc_llvm.problem.interface import Sizes
 
 from . import attributes, extents, wide_shapes
@@ -40,15 +40,15 @@ def build(name: str, entries: Sequence[AnyEntry], target: Target) -> ir.Module:
 
 def _add(module: ir.Module, entry: AnyEntry, target: Target) -> None:
     function = defined(module, entry, target)
-    serial = declared(module, entry.serial)
+    alone = declared(module, serial(entry))
     b = ir.IRBuilder(function.append_basic_block("entry"))
-    if entry.may_thread:
+    if may_thread(entry):
         with threads(b, target) as most:
             parts = _threads(module, b, entry, most)
             with b.if_then(b.icmp_signed(">", parts, i32(1))):
                 fork(b, target, _region(module, entry, target), function.args, parts)
                 b.ret_void()
-    b.call(serial, function.args)
+    b.call(alone, function.args)
     b.ret_void()
 
 
@@ -92,7 +92,7 @@ def taken(b: ir.IRBuilder, target: Target, kinds: Sequence[ir.Type]) -> tuple[li
 
 def _region(module: ir.Module, entry: AnyEntry, target: Target) -> ir.Function:
     """What every thread runs: its part of as many as there are threads."""
-    part = declared(module, entry.parted)
+    part = declared(module, parted(entry))
     region = internal(module, REGION_TYPE, f"{entry.name}.region", ("record",))
     b = ir.IRBuilder(region.append_basic_block("entry"))
     none = [ir.Constant(argument.type, None) for argument in part.args[len(part.args) - entry.zeros :]]

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from ..lazy_dataclasses import replace
 from ..problem import type_names
-from ..problem.contraction_interface import AnyEntry
+from ..problem.contraction_interface import AnyEntry, may_thread, parted, serial
 from ..problem.dtypes import DType, Kind
 from ..problem.formats import Integer
 from ..problem.interface import MAX_INT, Entry, Parameter, Role, Sizes
@@ -59,7 +59,7 @@ def element_type(dtype: str, t: DType) -> str:
 def includes(every: Iterable[AnyEntry], plans: bool) -> str:
     """The #include lines that the declarations of these threaded entries need, and those of plans."""
     found = list(every)
-    threaded = plans or any(entry.may_thread for entry in found)
+    threaded = plans or any(may_thread(entry) for entry in found)
     has_complex = any(map(is_complex, found))
     cpp = "#ifdef __cplusplus\n#include <complex>\n#endif\n" if has_complex else ""
     return "#include <stdint.h>\n" + cpp + (OPENMP_HEADER if threaded else "")
@@ -129,19 +129,19 @@ def with_threads(entry: AnyEntry) -> str:
 
 def _inline(entry: AnyEntry) -> str:
     given = arguments(entry)
-    serial = [f"    {entry.serial.name}({given});"]
+    alone = [f"    {serial(entry).name}({given});"]
     threaded = [
         "#ifdef _OPENMP",
         "    int part, parts = omp_get_max_threads();",
         *_bounded(entry),
         "#pragma omp parallel for num_threads(parts) schedule(static, 1)",
         "    for (part = 0; part < parts; ++part)",
-        f"        {entry.parted.name}({given}, part, parts{', 0' * entry.zeros});",
+        f"        {parted(entry).name}({given}, part, parts{', 0' * entry.zeros});",
         "#else",
-        *serial,
+        *alone,
         "#endif",
     ]
-    body = threaded if entry.may_thread else serial
+    body = threaded if may_thread(entry) else alone
     return "\n".join([f"static inline {signature(entry)}", "{", *body, "}\n"])
 
 

@@ -71,21 +71,6 @@ class Entry:
         return Work(1, MULTIPLICATIONS_PER_THREAD, self.problem.multiplications, self.tasks)
 
     @property
-    def may_thread(self) -> bool:
-        """True where several threads can pay."""
-        return self.work.most_threads > 1 or (self.any and bool(self.problem.size))
-
-    @property
-    def serial(self) -> Entry:
-        """The same on one thread."""
-        return replace(self, threaded=False)
-
-    @property
-    def parted(self) -> Entry:
-        """A part of it."""
-        return replace(self, threaded=False, part=True)
-
-    @property
     def zeros(self) -> int:
         """Parameters behind part and parts: memory, of which 0 is none."""
         return len(_MEMORY)
@@ -94,6 +79,21 @@ class Entry:
 AnyEntry = interface.Entry | Entry
 _MEMORY = Parameter("scratch", Role.MEMORY), Parameter("scratch_bytes", Role.BYTES)
 _OF_PARTS = (*of(Role.NUMBER, ("part", "parts")), *_MEMORY)
+
+
+def may_thread(entry: AnyEntry) -> bool:
+    """True where several threads can pay."""
+    return entry.work.most_threads > 1 or (entry.sizes is not Sizes.OWN and bool(entry.extents))
+
+
+def serial(entry: AnyEntry) -> AnyEntry:
+    """The same entry on one thread."""
+    return replace(entry, threaded=False)
+
+
+def parted(entry: AnyEntry) -> AnyEntry:
+    """A part of an entry."""
+    return replace(entry, threaded=False, part=True)
 
 
 def entries(stated: Contraction, symbols: Symbols = PLAIN) -> tuple[Entry, ...]:

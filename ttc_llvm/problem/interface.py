@@ -161,21 +161,6 @@ class Entry:
         return Work(self.problem.bytes_per_element(self.beta), BYTES_PER_THREAD, self.problem.elements)
 
     @property
-    def may_thread(self) -> bool:
-        """True where several threads can pay."""
-        return self.work.most_threads > 1 or (self.sizes is not Sizes.OWN and bool(self.problem.size))
-
-    @property
-    def serial(self) -> Entry:
-        """The same on one thread."""
-        return replace(self, threaded=False)
-
-    @property
-    def parted(self) -> Entry:
-        """A part of it."""
-        return replace(self, threaded=False, part=True)
-
-    @property
     def zeros(self) -> int:
         """Parameters behind part and parts."""
         return 0
