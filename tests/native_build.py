@@ -7,7 +7,8 @@ import re
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
 
@@ -34,6 +35,17 @@ def compiler(name: str) -> str:
     found = shutil.which(name)
     assert found is not None
     return found
+
+
+@contextmanager
+def building(factory: pytest.TempPathFactory) -> Iterator[tuple[Path, pytest.MonkeyPatch]]:
+    """A folder for a library that the tests of a module share, where its solutions are stored, too; and a patch that
+    ends with the block. Skips the tests without a C compiler."""
+    compiler("cc")
+    folder = factory.mktemp("library")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TTC_DATABASE", str(folder / "solutions.sqlite"))
+        yield folder, patch
 
 
 def trouble(name: str) -> str:

@@ -15,7 +15,7 @@ import numpy as np
 import plan_calls
 import pytest
 import wrong_plan_calls
-from native_build import compiler
+from native_build import building
 from plan_calls import Plans, ints, words
 
 import ttc_llvm
@@ -33,10 +33,7 @@ pytestmark = pytest.mark.usefixtures("own_place")
 @pytest.fixture(scope="module")
 def plans(tmp_path_factory: pytest.TempPathFactory) -> Plans:
     """A library where small blocks are divided, and few are sorted on the stack."""
-    compiler("cc")
-    folder = tmp_path_factory.mktemp("library")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("TTC_DATABASE", str(folder / "solutions.sqlite"))
+    with building(tmp_path_factory) as (folder, patch):
         patch.setattr(fields, "DIVIDED_BYTES", 8 << 10)
         patch.setattr(fields, "NEAR_PAIRS", 8)
         problems = [replace(OWN, dtype=name) for family in FAMILIES for name in family]

@@ -13,7 +13,7 @@ import numpy as np
 import plan_calls
 import pytest
 import wrong_plan_calls
-from native_build import STRICT, compiler, run
+from native_build import STRICT, building, compiler, run
 from plan_calls import Plans, ints, words
 
 import ttc_llvm
@@ -52,12 +52,10 @@ def test_the_header_lists_the_types_that_plans_take() -> None:
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A library whose tensors of any size are written past the caches, by threads that pay early."""
-    compiler("cc")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("TTC_DATABASE", str(tmp_path_factory.mktemp("database") / "solutions.sqlite"))
+    with building(tmp_path_factory) as (folder, patch):
         patch.setattr(tables, "STREAMED_CACHES", 0)
         patch.setattr(fields, "BYTES_PER_PART", 1 << 10)
-        return library(tmp_path_factory.mktemp("library"), TYPES, backend.host_target(), ("shared", "static", "plan"))
+        return library(folder, TYPES, backend.host_target(), ("shared", "static", "plan"))
 
 
 @pytest.fixture(scope="module")

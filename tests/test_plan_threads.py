@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from native_build import STRICT, compiler, run
+from native_build import STRICT, building, compiler, run
 
 import ttc_llvm
 from ttc_llvm.compiling.library import Library
@@ -124,10 +124,7 @@ end program main
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A library of plans whose entries have a prefix."""
-    compiler("cc")
-    folder = tmp_path_factory.mktemp("library")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("TTC_DATABASE", str(folder / "solutions.sqlite"))
+    with building(tmp_path_factory) as (folder, _):
         solution = ttc_llvm.compile(Problem((1, 0), (5, 7), "d"), 1)
         Library("planned", [solution]).write(folder / "built", KINDS, prefix="my_")
     return folder / "built"
