@@ -17,7 +17,7 @@ from hypothesis import given
 from tiers import examples
 
 from ttc_llvm.arrays import without_kernels
-from ttc_llvm.arrays.checks import overlaps_itself
+from ttc_llvm.arrays.overlaps import overlaps_itself
 
 TESTS = Path(__file__).parent
 REASONS = {

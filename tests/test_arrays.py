@@ -23,8 +23,8 @@ from processes import PATIENCE
 from tiers import examples
 
 import ttc_llvm
-from ttc_llvm.arrays.checks import overlaps_itself
 from ttc_llvm.arrays.layouts import PAYBACK_BYTES
+from ttc_llvm.arrays.overlaps import overlaps_itself
 from ttc_llvm.errors import ArrayError, OptionError, ProblemError, TtcError
 from ttc_llvm.problem import dtypes
 from ttc_llvm.runtime.once import Recent

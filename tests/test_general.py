@@ -23,10 +23,10 @@ from tiers import examples
 
 import ttc_llvm
 from ttc_llvm.arrays import family, family_kernels, pairs, strided
-from ttc_llvm.arrays.checks import overlaps_itself
 from ttc_llvm.arrays.family import Family, Form
 from ttc_llvm.arrays.layouts import PAYBACK_BYTES, Layouts, layouts
 from ttc_llvm.arrays.native_entry import NO_MOVES
+from ttc_llvm.arrays.overlaps import overlaps_itself
 from ttc_llvm.ir_builders import planner_fields as fields
 from ttc_llvm.ir_builders.pool_layout import SERIAL_BYTES
 from ttc_llvm.ir_builders.prepared_calls import LEAST_BYTES

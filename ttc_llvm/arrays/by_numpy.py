@@ -14,7 +14,8 @@ from ..operands.operand import Array
 from ..runtime import runtime
 from . import originals
 from .call import Call
-from .checks import check_result, is_permuted, meet
+from .checks import check_result
+from .overlaps import is_permuted, meet
 
 
 def delegated(a: Any, call: Call) -> Any:

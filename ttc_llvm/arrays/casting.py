@@ -12,11 +12,11 @@ from ..errors import ArrayError, ProblemError
 from ..operands import torch_tensor
 from ..operands.operand import Array, Operand
 from ..operands.reading import operand, result_place
-from ..operands.types import named, spelled
+from ..operands.types import as_dtype, named, spelled
 from ..problem import type_names
 from . import assignment, public
 from .call import UNSAFE, Call
-from .checks import as_dtype, check_beta, check_result, permuted, scaled
+from .checks import check_beta, check_result, permuted, scaled
 from .result_memory import empty
 from .results import base, is_masked
 

@@ -16,9 +16,9 @@ from ..problem.problem import Problem
 from ..runtime.array_arguments import OVERLAP, Storage
 from ..runtime.executable import Executable
 from . import builtin_functions, layout_code
-from .checks import is_permuted, overlaps_itself, share
 from .layouts import prepared
 from .native_entry import native_moves
+from .overlaps import is_permuted, overlaps_itself, share
 from .pairs import ALIGNED, Array, of_problem
 from .strided import assign
 

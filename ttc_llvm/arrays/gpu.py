@@ -20,7 +20,8 @@ from ..problem.dtypes import NATIVE
 from ..runtime.once import Recent
 from . import pairs
 from .call import C_ORDER, Call
-from .checks import check_beta, check_once, check_result, meet, permuted, scaled
+from .checks import check_beta, check_result, permuted, scaled
+from .overlaps import check_once, meet
 from .pairs import ALIGNED, PLAIN, Scaling
 from .repeated_calls import remember
 

@@ -21,10 +21,10 @@ from ..lowering.items import as_items
 from ..operands.addresses import data_address
 from ..runtime import backend, runtime
 from ..runtime.pool import Call
-from .checks import check_once, is_permuted, meet
 from .layout_keys import layout_of
 from .layouts import Known, layouts
 from .native_entry import MOVED, native_moves
+from .overlaps import check_once, is_permuted, meet
 from .pairs import ALIGNED, PLAIN, Array, Scaling, elements, is_regular, moves, unit_of
 
 if TYPE_CHECKING:

@@ -23,7 +23,8 @@ from ..problem.problem import Problem
 from ..problem.sums import Walks, from_walks
 from ..runtime.executable import Executable
 from . import assignment, call
-from .checks import check_beta, check_once, check_result, permuted, share
+from .checks import check_beta, check_result, permuted
+from .overlaps import check_once, share
 from .pairs import ALIGNED, LETTERS, Scaling, is_regular, pair_of, scaling
 from .public import transpose
 from .result_memory import new_like

@@ -13,10 +13,11 @@ from ..arguments import shown
 from ..errors import ArrayError
 from ..operands.operand import Array, Operand
 from ..operands.reading import has_functions, operand, result_place
+from ..operands.types import as_dtype
 from ..runtime import runtime
 from . import assignment, by_numpy, tensors
 from .call import UNSAFE, Call, Order, threads_for
-from .checks import as_dtype, check_beta, check_result, permuted, scaled
+from .checks import check_beta, check_result, permuted, scaled
 from .pairs import PLAIN, Scaling
 from .results import base, copied, is_masked, new
 

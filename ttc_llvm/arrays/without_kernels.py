@@ -9,7 +9,7 @@ import numpy as np
 from ..problem import dtypes
 from ..problem.conversion import converted
 from ..problem.kinds import COPY
-from .checks import check_once, is_permuted, meet
+from .overlaps import check_once, is_permuted, meet
 from .pairs import PLAIN, Array, Scaling
 
 

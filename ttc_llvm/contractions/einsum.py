@@ -9,11 +9,12 @@ import numpy as np
 import numpy.typing as npt
 
 from ..arguments import number, one_of, reason, shown
-from ..arrays import assignment, checks, originals, result_memory
+from ..arrays import assignment, checks, originals, overlaps, result_memory
 from ..arrays.call import ORDERS
 from ..errors import ArrayError, ProblemError
 from ..operands.operand import Operand
 from ..operands.reading import has_functions, operand, result_place
+from ..operands.types import as_dtype
 from ..runtime import runtime
 from ..tuning import efforts
 from . import known, network
@@ -69,7 +70,7 @@ def in_all_steps(given: Sequence[Any], call: Call, lasting: tuple[Hashable, Arra
     sizes = extents(stated.inputs, [x.shape for x in arrays])
     one_of("casting", call.casting, CASTINGS, ArrayError)
     one_of("order", call.order, ORDERS, ArrayError)
-    kind = np.result_type(*arrays) if call.dtype is None else checks.as_dtype(call.dtype)
+    kind = np.result_type(*arrays) if call.dtype is None else as_dtype(call.dtype)
     if kind.char not in PRODUCTS:
         return _by_numpy(given, call, f"of dtype {kind}")
     arrays = [_cast(x, kind, call.casting, name_of(k)) for k, x in enumerate(arrays)]
@@ -124,9 +125,9 @@ def _target(
     casting: Any = call.casting
     if not np.can_cast(kind, out.dtype, casting):
         raise ArrayError(f"out has dtype {out.dtype}, to which {kind} is not cast by casting {shown(call.casting)}")
-    checks.check_once(out)
+    overlaps.check_once(out)
     for k, x in enumerate(arrays):
-        if checks.share(x, out):
+        if overlaps.share(x, out):
             raise ArrayError(f"out shares memory with {name_of(k)}: contractions are out of place")
     return Target(stated.output, out, False, alpha, beta)
 

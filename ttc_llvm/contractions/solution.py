@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import arguments, locks, paths
-from ..arrays import checks
+from ..arrays import checks, overlaps
 from ..compiling import machines
 from ..compiling import solve as loop
 from ..compiling.machines import Wanted
@@ -98,7 +98,7 @@ class ContractionSolution:
         to = np.empty(self._shapes[2], self._dtype) if c is None and stated.strides_c is None else c
         if all(map(self._lies_so, (a, b, to), range(3))) and to.flags.writeable:
             for x, name in ((a, "a"), (b, "b")):
-                if checks.share(x, to):
+                if overlaps.share(x, to):
                     raise ArrayError(f"c shares memory with {name}: contractions are out of place")
             self._execution(threads).run(a, b, to, *scalars)
             return to

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..arguments import integers, shown
-from ..arrays.checks import overlaps_itself
+from ..arrays.overlaps import overlaps_itself
 from ..errors import ArrayError
 from ..ir_builders.layout_fields import AXES, AXIS_BYTES, EXTENT, KIND, MAX_RANK, RANK, STRIDE_OF, STRIDE_TO
 from ..operands.operand import described

@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays.checks import as_dtype
 from ..errors import ArrayError, states_memory
-from ..operands.types import named, spelled
+from ..operands.types import as_dtype, named, spelled
 from ..runtime import runtime
 from ..tuning import efforts
 from .blocks import read

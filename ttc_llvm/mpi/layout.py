@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..arguments import between
-from ..arrays.checks import as_dtype
 from ..errors import OptionError
+from ..operands.types import as_dtype
 from .communicators import checked
 from .distribution import distribution
 from .splits import Indices, Split

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 from mpi4py import MPI
 
 from ..arguments import between, integers, optional, shown
-from ..arrays.checks import as_dtype, scaled
 from ..errors import ArrayError, OptionError
+from ..operands.types import as_dtype
 from .agreement import Facts, agreed
 from .layout import Layout
 from .messages import Perm
-from .plan import PermutePlan, Types
+from .plan import PermutePlan, Types, is_move
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -70,9 +70,9 @@ def _permutation(given: Any, rank: int) -> Perm:
 
 def _types(given: Any) -> Types:
     one = isinstance(given, tuple) and len(given) == 2
-    types = tuple(map(as_dtype, given)) if one else (as_dtype(given),) * 2
+    types = (as_dtype(given[0]), as_dtype(given[1])) if one else (as_dtype(given),) * 2
     for dtype in types:
         if dtype.hasobject or dtype.itemsize == 0:
             raise ArrayError(f"dtype {dtype} has Python objects or items of 0 bytes: only plain data can be sent")
-    scaled(types[0], types[1], 1, 0, False)
-    return types[0], types[1]
+    is_move(types)
+    return types

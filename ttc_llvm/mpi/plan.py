@@ -10,9 +10,10 @@ import numpy as np
 
 from ..arguments import number, shown
 from ..arrays import result_memory
-from ..arrays.checks import check_once, scaled, share
+from ..arrays.overlaps import check_once, share
 from ..arrays.public import transpose
 from ..errors import ArrayError
+from ..locks import imported
 from ..operands.addresses import data_address
 from ..operands.operand import Operand
 from ..operands.reading import operand
@@ -154,8 +155,8 @@ class PermutePlan:
                 raise ArrayError("b shares memory with a: the permutation is out of place")
         elif number("beta", beta) != 0:
             raise ArrayError(f"beta = {shown(beta)} without b: there is nothing to be scaled")
-        scale = scaled(*self.types, alpha, beta, False)
-        moves = Moves(_Move(self._threads), _Move(self._threads, alpha=alpha, beta=beta), scale.values is None)
+        moved = is_move(self.types, alpha, beta)
+        moves = Moves(_Move(self._threads), _Move(self._threads, alpha=alpha, beta=beta), moved)
         return (of, to, given, moves), {"alpha": _scalar("alpha", alpha), "beta": _scalar("beta", beta)}
 
     def _part(self, name: str, given: Operand, shape: Places, dtype: np.dtype[Any]) -> Array:
@@ -165,6 +166,13 @@ class PermutePlan:
         if view.shape != shape or view.dtype != dtype:
             raise ArrayError(f"{name} has shape {view.shape} and dtype {view.dtype}: its part has {shape} and {dtype}")
         return view
+
+
+def is_move(types: Types, alpha: Any = 1, beta: Any = 0) -> bool:
+    """True where items are moved as they are. Raises as `scaled` does, whose module takes 5 ms to load."""
+    if types[0] == types[1] and _NUMBERS.issuperset((type(alpha), type(beta))) and alpha == 1 and beta == 0:
+        return True
+    return imported("..arrays.checks", __package__).scaled(*types, alpha, beta, False).values is None
 
 
 def _key(a: Any, b: Any, alpha: Any, beta: Any) -> tuple[Any, ...] | None:

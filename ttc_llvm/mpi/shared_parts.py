@@ -43,7 +43,8 @@ class _Blocks:
 def _distinct(values: Indices) -> Indices:
     """Each value once, ascending: np.unique loads NumPy's masked arrays, which takes longer than making a plan."""
     ascending = np.sort(values)
-    return ascending[np.diff(ascending, prepend=-1) != 0]
+    distinct: Indices = ascending[np.diff(ascending, prepend=-1) != 0]
+    return distinct
 
 
 @lru_cache(maxsize=256)

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from functools import lru_cache
 from importlib.util import find_spec
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..arguments import reason, shown
+from ..errors import ArrayError
 from ..locks import imported
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 _BYTES = {
     "bfloat16": 2, "complex32": 4, "float4_e2m1fn_x2": 1,
@@ -19,6 +24,14 @@ _NUMPY = {
     "bool": "?", "float16": "f2", "float32": "f4", "float64": "f8", "complex64": "c8", "complex128": "c16",
     **{f"{kind}{8 * size}": f"{kind[0]}{size}" for kind in ("int", "uint") for size in (1, 2, 4, 8)},
 }  # fmt: skip
+
+
+def as_dtype(given: npt.DTypeLike) -> np.dtype[Any]:
+    """A NumPy dtype of whatever NumPy takes for one. Raises ArrayError."""
+    try:
+        return np.dtype(given)
+    except Exception as error:
+        raise ArrayError(f"dtype {shown(given)} is none that NumPy knows: {reason(error)}") from None
 
 
 @lru_cache(maxsize=64)
