@@ -2,7 +2,7 @@
 
 Axis 0 of A and of B is split over all ranks, and all axes are reversed. Rounds run every contender once, in turn.
 Printed are medians of the rounds' times, in units of one `np.copyto` of the whole tensor by one process and thread in
-the same round, with the spread (the middle half of the rounds).
+the same round, with the spread (the middle half of the rounds). Short calls are repeated in every round.
 
 plan: `ttc_llvm.mpi`. packed: messages packed and unpacked by NumPy, Alltoallv. alltoallw: MPI's datatypes move axes as
 they are, as mpi4py-fft's redistributions do, then NumPy's copy. alltoallw, ttc: the same with our copy. The last line
@@ -11,6 +11,7 @@ has what the plan predicts, with the latency and the bandwidth between the first
 
 from __future__ import annotations
 
+import math
 import sys
 import time
 from collections.abc import Callable
@@ -26,6 +27,7 @@ from ttc_llvm import mpi
 COMM = MPI.COMM_WORLD
 ROUNDS = 15
 LONG = 4 << 20  # bytes
+SHORT = 0.01  # seconds: calls are repeated until they take as long, else the barriers and the system's clock decide
 WARM = 11  # calls before the first round: after as many a plan has chosen its way
 Array = np.ndarray[Any, Any]
 
@@ -138,13 +140,14 @@ def unit(shape: tuple[int, ...]) -> Callable[[], float]:
     return call
 
 
-def seconds(call: Callable[[], Any]) -> float:
-    """From barrier to barrier."""
+def seconds(call: Callable[[], Any], repeats: int) -> float:
+    """Of one of so many calls, from barrier to barrier."""
     COMM.Barrier()
     start = time.perf_counter()
-    call()
+    for _ in range(repeats):
+        call()
     COMM.Barrier()
-    return time.perf_counter() - start
+    return (time.perf_counter() - start) / repeats
 
 
 def main(shape: tuple[int, ...]) -> None:
@@ -160,13 +163,14 @@ def main(shape: tuple[int, ...]) -> None:
         assert np.array_equal(slabs.b, slabs.wanted), name
     times: dict[str, list[float]] = {name: [] for name in calls}
     latency, bandwidth = network() if COMM.size > 1 else (0.0, 1.0)
+    repeats = COMM.bcast(math.ceil(SHORT / seconds(calls["plan"], 1)))
     units = []
     for _ in range(ROUNDS):
         COMM.Barrier()
-        one = COMM.bcast(copy())
+        one = COMM.bcast(min(copy() for _ in range(repeats)))
         units.append(one)
         for name, call in calls.items():
-            times[name].append(seconds(call) / one)
+            times[name].append(seconds(call, repeats) / one)
     if COMM.rank == 0:
         print(f"{COMM.size} ranks, {' x '.join(map(str, shape))} of f8, {MPI.Get_library_version().splitlines()[0]}")
         for name, ratios in times.items():
