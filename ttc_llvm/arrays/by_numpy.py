@@ -3,10 +3,9 @@ objects, and conversions."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from ..arguments import flag, number, reason, shown
 from ..errors import ArrayError, ProblemError
@@ -16,6 +15,9 @@ from . import originals
 from .call import Call
 from .checks import check_result
 from .overlaps import is_permuted, meet
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 
 def delegated(a: Any, call: Call) -> Any:

@@ -8,8 +8,9 @@ import numpy as np
 
 from ..arguments import flag, is_fraction, number, reason, sequence, shown
 from ..errors import ArrayError, ProblemError
+from ..operands.operand import Array
 from ..operands.types import is_real
-from .pairs import PLAIN, Array, Scaling, scaling
+from .pairs import PLAIN, Scaling, scaling
 
 NUMBERS = frozenset((int, float, complex))
 

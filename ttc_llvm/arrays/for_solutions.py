@@ -11,7 +11,7 @@ from .. import locks
 from ..errors import ArrayError
 from ..ir_builders.array_entry_fields import BOUND_BYTES, Bound
 from ..ir_builders.layout_fields import RANK
-from ..operands.operand import Operand
+from ..operands.operand import Array, Operand
 from ..problem.problem import Problem
 from ..runtime.array_arguments import OVERLAP, Storage
 from ..runtime.executable import Executable
@@ -19,7 +19,7 @@ from . import builtin_functions, layout_code
 from .layouts import prepared
 from .native_entry import native_moves
 from .overlaps import is_permuted, overlaps_itself, share
-from .pairs import ALIGNED, Array, of_problem
+from .pairs import ALIGNED, of_problem
 from .strided import assign
 
 

@@ -8,12 +8,12 @@ from math import gcd
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from ..errors import ArrayError, ProblemError
 from ..ir_builders import layout_fields as fields
 from ..lazy_dataclasses import dataclass
 from ..operands.addresses import data_address
+from ..operands.operand import Array
 from ..operands.types import spelled
 from ..problem import dtypes, type_names
 from ..problem.canonical import Axis, Placed, from_axes, is_move
@@ -25,7 +25,6 @@ from ..problem.type_names import TypeName
 from ..runtime.array_arguments import exactly
 from . import cast_kinds
 
-Array = npt.NDArray[Any]
 ALPHAS = {fields.ALPHA_ZERO: Alpha.ZERO, fields.ALPHA_ONE: Alpha.ONE, fields.ALPHA_ANY: Alpha.ANY}
 BETAS = {fields.BETA_ZERO: Beta.ZERO, fields.BETA_ANY: Beta.ANY}
 LETTERS = "sdcz"  # of `layout_fields.ARITHMETIC`

@@ -19,13 +19,14 @@ from ..ir_builders.pool_layout import SERIAL_BYTES
 from ..lazy_dataclasses import dataclass, replace
 from ..lowering.items import as_items
 from ..operands.addresses import data_address
+from ..operands.operand import Array
 from ..runtime import backend, runtime
 from ..runtime.pool import Call
 from .layout_keys import layout_of
 from .layouts import Known, layouts
 from .native_entry import MOVED, native_moves
 from .overlaps import check_once, is_permuted, meet
-from .pairs import ALIGNED, PLAIN, Array, Scaling, elements, is_regular, moves, unit_of
+from .pairs import ALIGNED, PLAIN, Scaling, elements, is_regular, moves, unit_of
 
 if TYPE_CHECKING:
     from ..runtime.executable import Executable

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from .. import locks
 from ..arguments import shown
@@ -20,6 +19,9 @@ from .call import UNSAFE, Call, Order, threads_for
 from .checks import check_beta, check_result, permuted, scaled
 from .pairs import PLAIN, Scaling
 from .results import base, copied, is_masked, new
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 __all__ = ["Call", "contiguous", "transposed"]
 

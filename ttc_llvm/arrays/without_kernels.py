@@ -6,11 +6,12 @@ from typing import Any
 
 import numpy as np
 
+from ..operands.operand import Array
 from ..problem import dtypes
 from ..problem.conversion import converted
 from ..problem.kinds import COPY
 from .overlaps import check_once, is_permuted, meet
-from .pairs import PLAIN, Array, Scaling
+from .pairs import PLAIN, Scaling
 
 
 def assign(of: Array, to: Array, scale: Scaling, threads: int, effort: int, *, fresh: bool = False) -> None:

@@ -8,7 +8,7 @@ from typing import Any, Generic, Protocol, TypeVar
 from mpi4py import MPI
 
 from ..operands.addresses import data_address
-from .views import Array
+from ..operands.operand import Array
 
 MOST = 4  # pairs of arrays
 

@@ -8,7 +8,7 @@ from typing import Any
 from mpi4py import MPI
 
 from ..operands.addresses import data_address
-from .views import Array
+from ..operands.operand import Array
 
 
 def run_bytes(view: Array) -> int:

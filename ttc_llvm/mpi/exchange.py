@@ -13,10 +13,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from mpi4py import MPI
 
+from ..operands.operand import Array
 from . import datatypes
 from .bindings import Bindings
 from .messages import Message, Perm, Traffic
-from .views import Array, in_a, in_b
+from .views import in_a, in_b
 
 DEPTH = 2  # chunks of one message that are on their way at once
 LONG = 4096  # bytes of runs that MPI copies about as fast as a kernel

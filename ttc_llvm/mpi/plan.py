@@ -15,7 +15,7 @@ from ..arrays.public import transpose
 from ..errors import ArrayError
 from ..locks import imported
 from ..operands.addresses import data_address
-from ..operands.operand import Operand
+from ..operands.operand import Array, Operand
 from ..operands.reading import operand
 from . import communicators
 from .agreement import Facts, agreed_with
@@ -26,7 +26,6 @@ from .exchange import Exchange, Moves
 from .messages import Message, Perm, traffic
 from .prediction import Prediction, predicted
 from .redistribution import Redistribution
-from .views import Array
 
 CHUNK = 16 << 20  # bytes that are packed, sent and unpacked at once
 MEMORY = 256 << 20  # bytes of B's part that a plan may keep once more

@@ -11,11 +11,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from mpi4py import MPI
 
+from ..operands.operand import Array
 from . import datatypes
 from .bindings import Bindings
 from .exchange import Moves
 from .messages import Message, Perm, Traffic
-from .views import Array, in_a, in_b
+from .views import in_a, in_b
 
 
 class _Types(NamedTuple):

@@ -35,7 +35,7 @@ class _Blocks:
     local_a: Indices
     local_b: Indices
 
-    def those(self, chosen: np.ndarray[Any, np.dtype[np.bool_]]) -> _Blocks:
+    def those(self, chosen: np.ndarray[tuple[Any, ...], np.dtype[np.bool_]]) -> _Blocks:
         """Some of them."""
         return _Blocks(*(getattr(self, name)[chosen] for name in self.__slots__))
 

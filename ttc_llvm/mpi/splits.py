@@ -10,7 +10,7 @@ from ..arguments import between, integers, shown
 from ..errors import OptionError
 from ..lazy_dataclasses import dataclass
 
-Indices = np.ndarray[Any, np.dtype[np.int64]]  # as numpy.typing has it, which takes half a millisecond to load
+Indices = np.ndarray[tuple[Any, ...], np.dtype[np.int64]]  # numpy.typing takes half a millisecond to load
 MOST = (1 << 62) - 1  # of an extent
 
 

@@ -3,15 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
-
-import numpy.typing as npt
 
 from ..operands.addresses import data_address
-from ..operands.operand import described
+from ..operands.operand import Array, described
 from .messages import Box, Perm
-
-Array = npt.NDArray[Any]
 
 
 def in_a(a: Array, box: Box, order: Perm) -> Array:

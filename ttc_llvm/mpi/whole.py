@@ -8,12 +8,12 @@ import numpy as np
 
 from ..arguments import between
 from ..errors import ArrayError, OptionError
+from ..operands.operand import Array
 from ..operands.reading import operand
 from .agreement import Facts, agreed
 from .distribution import WHOLE, Distribution
 from .plan import PermutePlan
 from .splits import Axis, Block, Sizes
-from .views import Array
 
 
 def scattered(comm: Any, parts: Distribution, x: Any, root: Any) -> Array:

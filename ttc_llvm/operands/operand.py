@@ -6,11 +6,10 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from .addresses import data_address
 
-Array = npt.NDArray[Any]
+Array = np.ndarray[tuple[Any, ...], np.dtype[Any]]  # numpy.typing takes half a millisecond to load
 Back = Callable[[Array], Any]
 Shape = tuple[int, ...]
 

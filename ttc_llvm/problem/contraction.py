@@ -14,7 +14,9 @@ from . import dtypes, type_names
 from .dtypes import DType, Kind
 from .layouts import column_major
 from .scalars import scalar
-from .type_names import TypeLike
+
+if TYPE_CHECKING:
+    from .type_names import TypeLike
 
 OPERANDS = ("a", "b", "c")
 COUNT_LIMIT = 1 << 62  # elements of a tensor, and multiplications

@@ -9,16 +9,14 @@ nearest number.
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from ..operands.operand import Array
 from . import dtypes
 from .dtypes import DType, Kind
 from .formats import DOUBLE, SINGLE, Float, Integer
 
-Array = npt.NDArray[Any]
 STICKY = 11  # low bits of a 64-bit integer beyond 2^53: whether any is set is all that a later rounding needs
 
 

@@ -9,14 +9,17 @@ from __future__ import annotations
 import re
 from enum import Enum
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
 from ..arguments import cut
 from ..errors import ProblemError
 from ..lazy_dataclasses import dataclass, replace
 from .formats import FLOATS, FORMATS, INTEGERS, Float, Format, Integer
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 
 class Kind(Enum):

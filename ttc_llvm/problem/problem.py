@@ -14,7 +14,9 @@ from .dtypes import DType, Kind
 from .layouts import column_major
 from .orbits import check_kept, share_outer, shown
 from .scalars import scalar
-from .type_names import TypeLike
+
+if TYPE_CHECKING:
+    from .type_names import TypeLike
 
 MAX_RANK = 64
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 import ctypes
 import re
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from .. import locks
 from ..arguments import cut, shown
@@ -18,7 +17,11 @@ from ..operands.types import spelled as full_name
 from . import dtypes
 from .dtypes import MAX_ITEMSIZE, DType
 
-TypeLike = npt.DTypeLike | tuple[npt.DTypeLike, npt.DTypeLike]
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    TypeLike = npt.DTypeLike | tuple[npt.DTypeLike, npt.DTypeLike]
+
 FULL = {
     "float32": "s", "float64": "d", "complex64": "c", "complex128": "z", "float16": "f16", "bfloat16": "bf16",
     "complex32": "i32", "bool": "i8",
