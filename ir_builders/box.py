@@ -27,7 +27,8 @@ class Box:
     """The place of a node: by place a pointer and the strides by which it moves; per axis the interval's length, and
     that in a whole tile (0 = known at run time only); the loops around, outermost first.
 
-    A loop that makes a single step is not among them.
+    A loop that makes a single step is not among them. ahead: of a sum's terms, bytes from this tile of A to one that
+    is read soon.
     """
 
     pointers: dict[Place, ir.Value]
@@ -35,10 +36,15 @@ class Box:
     lengths: tuple[Int, ...]
     nominal: tuple[int, ...]
     loops: tuple[LoopState, ...] = ()
+    ahead: dict[Place, Int] | None = None
 
     def ends(self, node: Micro) -> tuple[ir.Value, ir.Value]:
         """The pointers at which a micro-tile reads and writes."""
         return self.pointers[node.source.place], self.pointers[node.target.place]
+
+    def further(self, node: Micro) -> tuple[ir.Value, ...]:
+        """The pointers of what it adds."""
+        return tuple(self.pointers[source.view.place] for source in node.further)
 
     def position(self, b: ir.IRBuilder, axis: int) -> Int:
         """The element at which the interval of an axis begins."""

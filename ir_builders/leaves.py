@@ -21,7 +21,7 @@ from .micro_tile import MicroTile
 from .micro_tile_code import MicroTileCode
 from .peeled import Peeling
 from .prefetch import scratch_drain
-from .prefetch.prefetches import prefetches
+from .prefetch.prefetches import ahead, prefetches
 from .prefetch.scratch_drain import DrainShare
 from .row_copy import ChainSlot, RowCopy
 from .scale import apply
@@ -37,11 +37,13 @@ def micro(k: Context, b: ir.IRBuilder, node: Micro, box: Box) -> None:
     tile, pointers, line = MicroTile.of(node, k.machine), box.ends(node), node.partial_line
     spread = _prefetches(k, b, tile, box)
     if node.remainder_axes:
-        k.edges.call(b, node, pointers, box.lengths)
+        k.edges.call(b, node, pointers, box.lengths, box.further(node))
         return
     slots = (box.pointers[SLOTS], box.views[SLOTS]) if line else None
     first = _begins_run(b, line, box) if line and prod(node.block[j] for j in line.run) >= line.elements else None
-    code = MicroTileCode(k.module, b, tile, pointers, k.scalars[node.op], k.sizes, {}, slots, first)
+    code = MicroTileCode(
+        k.module, b, tile, pointers, k.scalars, k.sizes, {}, slots, first, further=box.further(node)
+    )
     code.emit(spread)
 
 
@@ -63,11 +65,11 @@ def peeled(k: Context, b: ir.IRBuilder, node: Peeled, box: Box) -> None:
     there = box.moved(b, k.sizes, node.axis, peeling.ahead, node.body.block[node.axis])
     source, target = there.ends(node.body)
     spread = _prefetches(k, b, tile, there, None if node.axis else peeling)
-    tail, scalars = peeling.is_tail(b), k.scalars[node.body.op]
+    tail = peeling.is_tail(b)
 
     def whole(stops: ir.Value | None) -> None:
         continuation = peeling.continuation(b, source, stops=stops)
-        code = MicroTileCode(k.module, b, tile, (source, target), scalars, k.sizes, {}, continuation=continuation)
+        code = MicroTileCode(k.module, b, tile, (source, target), k.scalars, k.sizes, {}, continuation=continuation)
         code.emit(spread)
 
     if peeling.is_thick:
@@ -88,7 +90,13 @@ def _prefetches(
     wanted = tile.node.prefetch
     if wanted is None:
         return []
-    found = prefetches(k.module, b, tile.whole, box.ends(tile.node), k.sizes, box.loops, peeling)
+    if box.ahead is not None:
+        lines = ahead(k.module, b, tile, box.pointers, box.ahead, k.sizes)
+        return [partial(line.emit, k.module, b) for line in lines]
+    source, target = box.ends(tile.node)
+    found = prefetches(k.module, b, tile.whole, (source, target), k.sizes, box.loops, peeling)
+    for one, pointer in zip(tile.whole.further, box.further(tile.node), strict=True):
+        found += prefetches(k.module, b, one, (pointer, target), k.sizes, box.loops)
     if wanted.tile and not tile.node.remainder_axes:
         return [partial(line.emit, k.module, b) for line in found]
     for line in found:

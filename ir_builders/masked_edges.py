@@ -25,31 +25,38 @@ class MaskedEdges:
     bodies: dict[Micro, ir.Function] = field(default_factory=dict)
 
     def call(
-        self, b: ir.IRBuilder, node: Micro, pointers: tuple[ir.Value, ir.Value], lengths: tuple[Int, ...]
+        self,
+        b: ir.IRBuilder,
+        node: Micro,
+        pointers: tuple[ir.Value, ir.Value],
+        lengths: tuple[Int, ...],
+        further: tuple[ir.Value, ...] = (),
     ) -> None:
         """Call a micro-tile at these pointers, of these lengths along its remainder axes."""
         every = tuple(k for k, extent in enumerate(node.block) if extent > 1)
         body = self._body(replace(node, remainder_axes=every, prefetch=None, non_temporal=False))
         known = [i64(lengths[k] if k in node.remainder_axes else node.block[k]) for k in every]
-        b.call(body, [*pointers, self.arguments["scalars"], self.arguments["params"], *known])
+        b.call(body, [*pointers, self.arguments["scalars"], self.arguments["params"], *known, *further])
 
     def _body(self, node: Micro) -> ir.Function:
         if node in self.bodies:
             return self.bodies[node]
-        signature = ir.FunctionType(ir.VoidType(), [PTR] * 4 + [I64] * len(node.remainder_axes))
+        signature = ir.FunctionType(ir.VoidType(), [*[PTR] * 4, *[I64] * len(node.remainder_axes), *[PTR] * len(node.further)])
         body = ir.Function(self.module, signature, self.module.get_unique_name(f"ragged{len(self.bodies)}"))
         body.linkage = "internal"
         body.attributes.add("noinline")
         body.attributes.add("nounwind")
-        source, target, scalars, params, *lengths = body.args
+        source, target, scalars, params, *rest = body.args
+        lengths, further = rest[: len(node.remainder_axes)], rest[len(node.remainder_axes) :]
         for argument in (source, target):
             argument.add_attribute("noalias")
         b = ir.IRBuilder(body.append_basic_block("entry"))
         sizes = load_params(b, params, tuple(self.sizes.values))
         by_axis: dict[int, ir.Value] = dict(zip(node.remainder_axes, lengths, strict=True))
         tile = MicroTile.of(node, self.machine)
-        loaded = load_scalars(b, scalars, node.op)
-        MicroTileCode(self.module, b, tile, (source, target), loaded, sizes, by_axis).emit([])
+        loaded = {one.op: load_scalars(b, scalars, one.op) for one in node.sources}
+        code = MicroTileCode(self.module, b, tile, (source, target), loaded, sizes, by_axis, further=further)
+        code.emit([])
         b.ret_void()
         self.bodies[node] = body
         return body

@@ -65,6 +65,14 @@ class MicroTile:
         return self if block == node.block else MicroTile.of(replace(node, block=block), self.machine)
 
     @property
+    def further(self) -> list[MicroTile]:
+        """Those of what it adds."""
+        node, machine = self.node, self.machine
+        return [
+            MicroTile.of(replace(node, source=one.view, op=one.op, further=()), machine) for one in node.further
+        ]
+
+    @property
     def network(self) -> network.Network:
         """The shuffles from A's registers to B's."""
         node = self.node

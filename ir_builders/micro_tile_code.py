@@ -6,13 +6,14 @@ block follow each other and few registers are live.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from math import prod
 
 from llvmlite import ir
 
+from ttc_llvm.lazy_dataclasses import replace
 from ttc_llvm.lowering.layout import HOLE, Register, RegisterLayout
-from ttc_llvm.lowering.operands import Space, View
+from ttc_llvm.lowering.operands import Op, Space, View
 from ttc_llvm.machine.target import Exchange
 from ttc_llvm.problem.dtypes import DType
 from ttc_llvm.problem.kinds import Alpha, Beta
@@ -36,7 +37,8 @@ class MicroTileCode:
     """One micro-tile at these (source, target) pointers, and the values computed so far.
 
     lengths: run-time length per remainder axis; slots: of its rows' partial lines, where registers are joined to lines;
-    first: whether runs begin here, None where they cannot; continuation: in the next row of B, of a peeled one.
+    first: whether runs begin here, None where they cannot; continuation: in the next row of B, of a peeled one;
+    further: the pointers of what is added.
     """
 
     def __init__(
@@ -45,14 +47,15 @@ class MicroTileCode:
         b: ir.IRBuilder,
         tile: MicroTile,
         pointers: tuple[ir.Value, ir.Value],
-        scalars: Scalars,
+        scalars: Mapping[Op, Scalars],
         sizes: Sizes,
         lengths: dict[int, ir.Value],
         slots: tuple[ir.Value, View] | None = None,
         first: ir.Value | None = None,
         continuation: Continuation | None = None,
+        further: Sequence[ir.Value] = (),
     ) -> None:
-        self.module, self.b, self.tile, self.scalars, self.sizes = module, b, tile, scalars, sizes
+        self.module, self.b, self.tile, self.scalars, self.sizes = module, b, tile, scalars[tile.node.op], sizes
         self.source, self.target = pointers
         self.continuation = continuation
         node = tile.node
@@ -70,6 +73,10 @@ class MicroTileCode:
         self.slots, self.first = slots, first
         self.partial: ir.Value | None = None  # partial line of the row at hand
         self.joiner = None if slots is None else LineJoiner.of(self.store_side)
+        self.further = [
+            MicroTileCode(module, b, one, (pointer, self.target), scalars, sizes, lengths)
+            for one, pointer in zip(tile.further, further, strict=True)
+        ]
 
     def emit(self, prefetches: Sequence[Callable[[], None]]) -> None:
         """Finish register of B by register of B. prefetches: each emits one; they are spread between the stores,
@@ -186,7 +193,7 @@ class MicroTileCode:
         if node.op.beta is not Beta.ZERO:
             loaded = self.store_side.load(b, self._unwritten(address, register), register)
             old = self._converted(loaded, node.target.dtype, node.op.compute)
-        value = self._scaled(a, self.tile.b.lanes, old)
+        value = self._summed(number, a, old) if self.further else self._scaled(a, self.tile.b.lanes, old)
         if self.together > 1 and self.continuation is None:
             self._gather(value, number)
         else:
@@ -232,6 +239,19 @@ class MicroTileCode:
         """The value to store: elements of A, and the old ones of B, each times its factor."""
         op = self.tile.node.op
         return self._converted(apply(self.b, op, self.scalars, a, old, lanes), op.compute, self.tile.node.target.dtype)
+
+    def _summed(self, number: int, a: ir.Value | None, old: ir.Value | None) -> ir.Value:
+        """The value to store of a sum: its terms in their order, then what B held."""
+        op, lanes = self.tile.node.op, self.tile.b.lanes
+        total = apply(self.b, replace(op, beta=Beta.ZERO), self.scalars, a, None, lanes)
+        for term in self.further:
+            assert term.net is not None
+            value = term._value(term.net.outputs[number])
+            total = apply(self.b, replace(term.tile.node.op, beta=Beta.ONE), term.scalars, value, total, lanes)
+        if old is not None:
+            rest = Op(Alpha.ONE, op.beta, False, op.compute)
+            total = apply(self.b, rest, self.scalars, total, old, lanes)
+        return self._converted(total, op.compute, self.tile.node.target.dtype)
 
     def _converted(self, value: ir.Value, source: DType, target: DType) -> ir.Value:
         return convert(self.b, value, source, target, self.tile.machine.half)

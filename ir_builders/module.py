@@ -99,7 +99,9 @@ def _operands(
 
 def _operations(nodes: tuple[Node, ...]) -> list[Op]:
     """Every operation of the nest, once, in order."""
-    return list(dict.fromkeys(node.op for node in every(nodes) if isinstance(node, Micro | Row | FlushSlot)))
+    found = [node.op for node in every(nodes) if isinstance(node, Micro | Row | FlushSlot)]
+    further = [source.op for node in every(nodes) if isinstance(node, Micro) for source in node.further]
+    return list(dict.fromkeys(found + further))
 
 
 def _task_box(b: ir.IRBuilder, sizes: Sizes, grid: tuple[Loop, ...], task: ir.Value, box: Box) -> Box:

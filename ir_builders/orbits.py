@@ -9,11 +9,13 @@ from llvmlite import ir
 
 from ttc_llvm.lazy_dataclasses import dataclass, replace
 from ttc_llvm.lowering.nodes import Orbit, Tour
+from ttc_llvm.lowering.operands import Place, Space
 
 from .box import Box
 from .micro_tile import Sizes
 from .values import I1, I64, Int, add, at, counted, i64, mul
 
+A: Place = (Space.A, 0)
 Images = tuple[tuple[int, ...], ...]
 
 
@@ -58,19 +60,28 @@ class Walk:
         lengths, fixed = self.box.lengths, {self.box.lengths[k] for k in self.axes}
         constant = len(fixed) == 1 and all(isinstance(n, int) for n in fixed)
         kept = (self.place,) if constant else (self.place, lengths)
-        width = len(kept) * len(self.axes)
+        width = len(kept) * len(self.axes) + 1
         with b.goto_entry_block():
             table = b.alloca(I64, i64(width * len(self.images)), name="tour")
         count: ir.Value = i64(0)
         for number, image in enumerate(self.images):
-            row = [values[image[k]] for values in kept for k in self.axes]
+            row = [*(values[image[k]] for values in kept for k in self.axes), self._ahead(b, sizes, image)]
             for place, value in enumerate(row):
                 b.store(i64(value), self._slot(b, table, count, width, place))
             count = b.add(count, b.zext(self.is_new(b, number), I64))
         with counted(b, count, 1, "tile") as i:
             row = [b.load(self._slot(b, table, i, width, n), typ=I64) for n in range(width)]
-            places, others = row[: len(self.axes)], row[len(self.axes) :]
-            yield self._box(b, sizes, places, others or [lengths[k] for k in self.axes])
+            places, others = row[: len(self.axes)], row[len(self.axes) : -1]
+            box = self._box(b, sizes, places, others or [lengths[k] for k in self.axes])
+            yield replace(box, ahead={A: row[-1]})
+
+    def _ahead(self, b: ir.IRBuilder, sizes: Sizes, image: tuple[int, ...]) -> Int:
+        """Bytes of A from an image of this box to that of the next one."""
+        if not self.box.loops:
+            return 0
+        loop, view = self.box.loops[-1], self.box.views[A]
+        moved = image.index(loop.axis)
+        return mul(b, loop.step, mul(b, sizes(view.strides[moved]), view.dtype.itemsize))
 
     def _slot(self, b: ir.IRBuilder, table: ir.Value, row: ir.Value, width: int, place: int) -> ir.Value:
         return at(b, table, add(b, mul(b, row, 8 * width), 8 * place))

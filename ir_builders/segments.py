@@ -34,6 +34,8 @@ FIELDS = 8  # registers that one instruction stores, at most
 def applies(tile: MicroTile) -> bool:
     """True where A's registers lie along one axis, B's along another, and elements are single lanes."""
     node, a, b = tile.node, tile.a.run, tile.b.run
+    if node.further or node.op.term:  # sums need all terms in registers of B
+        return False
     if tile.machine.exchange is not Exchange.SEGMENTS or node.op.compute.itemsize > 8:
         return False
     if len(a) != 1 or len(b) != 1 or a == b:

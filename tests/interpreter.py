@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from math import prod
 from typing import NamedTuple
@@ -239,6 +239,9 @@ class Interpreter:
         for start, grain in zip(box.starts, node.grain, strict=True) if grained else ():
             assert start % (grain or start + 1) == 0, f"a block starts at {start}, off its grain {grain}"
         source, sink = (self._addresses(view, box, lengths) for view in (node.source, node.target))
+        if node.further:
+            self._write(node, sink, self._summed(node, box, lengths, sink))
+            return
         if node.partial_line is None:
             self._write(node, sink, self._value(node, source, sink))
             return
@@ -396,6 +399,19 @@ class Interpreter:
         else:
             x = self._read(node.source.space, source)
         return self._scaled(node, x, x if node.op.beta is Beta.ZERO else self._read(node.target.space, sink))
+
+    def _summed(self, node: Micro, box: Box, lengths: tuple[int, ...], sink: Array) -> Array:
+        """What sources add up to, in their order, and B's part."""
+        plain = replace(node, op=replace(node.op, beta=Beta.ZERO), further=())
+        total = self._value(plain, self._addresses(node.source, box, lengths), sink)
+        for one in node.further:
+            found = self._read(one.view.space, self._addresses(one.view, box, lengths))
+            added = replace(plain, source=one.view, op=replace(one.op, beta=Beta.ONE))
+            total = self._scaled(added, found, total)
+        if node.op.beta is Beta.ZERO:
+            return total
+        rest = replace(plain, op=replace(node.op, alpha=Alpha.ONE, term=0, conjugate=False))
+        return self._scaled(rest, total, self._read(node.target.space, sink))
 
     def _scaled(self, node: Micro | Row | FlushSlot, x: Array, old: Array) -> Array:
         """old: what B holds, anything of that shape where it is not read."""

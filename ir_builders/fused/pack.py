@@ -206,7 +206,7 @@ class _Packer:
         )  # fmt: skip
         sizes = Sizes({0: b.sdiv(stride, i64(self._size))})
         MicroTileCode(
-            self._module, b, MicroTile.of(node, self._target), (source, panel), load_scalars(b, source, node.op),
+            self._module, b, MicroTile.of(node, self._target), (source, panel), {node.op: load_scalars(b, source, node.op)},
             sizes, {},
         ).emit([])  # fmt: skip
 

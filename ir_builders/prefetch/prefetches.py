@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from llvmlite import ir
 
 from ttc_llvm.lowering.layout import RegisterLayout
-from ttc_llvm.lowering.operands import Space, View
+from ttc_llvm.lowering.operands import Place, Space, View
 from ttc_llvm.problem.kinds import Alpha
 
+from ..llvmlite_extensions import freeze
 from ..memory import L1, L2
 from ..micro_tile import MicroTile, Sizes
 from ..peeled import Peeling
-from ..values import Int, add, i64, mul
+from ..values import Int, add, beyond, i64, mul
 from . import odometer
 from .box_rows import BoxRows, Index
 from .lines import Line, Reader
@@ -48,11 +49,32 @@ def prefetches(
     return [line for reader in readers for line in _micro_tile_lines(reader, moves, short, level)]
 
 
+def ahead(
+    module: ir.Module,
+    b: ir.IRBuilder,
+    tile: MicroTile,
+    pointers: Mapping[Place, ir.Value],
+    distances: Mapping[Place, Int],
+    sizes: Sizes,
+) -> list[Line]:
+    """The lines of a micro-tile's part of tiles of a sum that are read later. pointers: by place; distances: bytes to
+    those tiles."""
+    wanted, found = tile.node.prefetch, list[Line]()
+    assert wanted is not None
+    for one in (tile, *tile.further):
+        view = one.node.source
+        if view.place in distances:
+            pointer = freeze(b, beyond(b, pointers[view.place], distances[view.place]))
+            reader = Reader(module, b, one, sizes, None, pointer, view, one.a)
+            found += _micro_tile_lines(reader, (), {}, L2 if wanted.far else L1)
+    return found
+
+
 def _read(tile: MicroTile, pointers: tuple[ir.Value, ir.Value]) -> Iterable[tuple[ir.Value, View, RegisterLayout]]:
     node = tile.node
     if node.op.alpha is not Alpha.ZERO and node.source.space is Space.A:
         yield pointers[0], node.source, tile.a
-    if not node.non_temporal and node.target.space is Space.B:  # lines that are stored in part are read before
+    if not node.non_temporal and node.target.space is Space.B and not node.op.term:  # lines that are stored in part are read before
         yield pointers[1], node.target, tile.b
 
 

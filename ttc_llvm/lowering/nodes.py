@@ -16,7 +16,7 @@ from typing import ClassVar, NoReturn, TypeVar
 
 from ..lazy_dataclasses import dataclass, replace
 from ..problem.canonical import Param, Size
-from .operands import Buffer, Op, PartialLine, Prefetch, View
+from .operands import Buffer, Op, PartialLine, Prefetch, Source, View
 
 FROM_BOTH_ENDS = 0  # a stride of task loops whose extent is known at run time only
 
@@ -65,7 +65,8 @@ class Micro(_Base):
     loads: bytes of the longest load of A, 0 = a register's;
     partial_line: registers are lines of a misaligned B: each is joined to the partial line in its row's slot, the whole
     line is stored non-temporally, and the register becomes the partial line. Of a run's first register, the elements
-    before the first boundary are stored at once.
+    before the first boundary are stored at once;
+    further: what is added to the source before B's part, all in registers.
     """
 
     source: View
@@ -79,6 +80,12 @@ class Micro(_Base):
     straight: bool = False
     loads: int = 0
     partial_line: PartialLine | None = None
+    further: tuple[Source, ...] = ()
+
+    @property
+    def sources(self) -> tuple[Source, ...]:
+        """All that it reads but its target's old elements."""
+        return (Source(self.source, self.op), *self.further)
 
 
 @dataclass(frozen=True, slots=True)

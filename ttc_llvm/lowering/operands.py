@@ -54,6 +54,14 @@ class Op:
 
 
 @dataclass(frozen=True, slots=True)
+class Source:
+    """A further source of a micro-tile, whose elements are added, times the alpha of `op`."""
+
+    view: View
+    op: Op
+
+
+@dataclass(frozen=True, slots=True)
 class Buffer:
     """Scratch of one tile, or the slots of partial lines.
 

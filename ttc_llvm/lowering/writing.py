@@ -64,9 +64,12 @@ def resolve(canonical: Canonical, plan: CpuPlan, target: Target) -> Writing:
 
 
 def _summed(canonical: Canonical, plan: CpuPlan, target: Target) -> Writing:
-    """Sums go through scratch, always: by rows where B is not read."""
+    """Sums leave registers for B, or scratch, by rows, where B is not read and may begin anywhere."""
     buffer, rows = tile_buffer(canonical, plan, target, None), bool(run_of_b(canonical, plan))
-    if rows and plan.non_temporal and canonical.kinds.beta is Beta.ZERO:
+    streams = plan.non_temporal and canonical.kinds.beta is Beta.ZERO
+    if streams and plan.store is Store.ALIGNED:
+        return Writing(plan, Store.ALIGNED, _whole_vectors(canonical, target), None, buffer)
+    if streams and rows:
         return Writing(plan, Store.BUFFERED, canonical.b.itemsize, None, buffer, rows)
     return Writing(plan.ordinary if plan.non_temporal else plan, Store.CACHED, buffer=buffer)
 

@@ -1,77 +1,97 @@
-"""Sums of permutations: every term adds its tile in scratch, in B's order, which then leaves for B."""
+"""Sums of permutations: terms add up in registers, those that turn registers another way by way of scratch."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import prod
 
 from ...lazy_dataclasses import replace
 from ...machine.target import Target
 from ...problem import sums
-from ...problem.canonical import Canonical, Size
+from ...problem.canonical import Canonical
 from ...problem.kinds import Alpha, Beta
 from ..chain import run_of_b
 from ..layout import run_axes
 from ..nodes import Micro, Node, Row, Stage, Tour
-from ..operands import Op, Space, View
+from ..operands import Op, Source, Space, View
 from ..plan import CpuPlan, spans
 from ..tile_loops import TileSpec, loops
 from ..writing import Writing
-from .buffered import row_block
 from .leaves import has_masks, prefetch_of, row_loops, views
+
+Block = tuple[int, ...]
+Group = tuple[Block, tuple[Source, ...]]  # terms whose sum is in registers at once, and the micro-tile of that
 
 
 def summed(canonical: Canonical, writing: Writing, target: Target, loads: int) -> tuple[Node, ...]:
     """A tile of B, and with it those that read the same tiles of A, while these are in the caches."""
-    plan, buffer = writing.plan, writing.buffer
-    assert buffer is not None
-    scratch = View(Space.SCRATCH, canonical.between, buffer.strides)
-    filling: list[Node] = []
-    for number, strides in enumerate(sums.sources(canonical)):
-        filling += _fill(canonical, plan, scratch, (number, strides), target, loads)
-    body = (Stage(buffer, tuple(filling), _drain(canonical, writing, scratch, target)),)
+    body = _tile(canonical, writing, target, loads)
     images = sums.group(canonical)
-    axes = tuple(k for k in plan.order if any(image[k] != k for image in images))
-    box = plan.box(canonical.extents)
+    axes = tuple(k for k in writing.plan.order if any(image[k] != k for image in images))
+    box = writing.plan.box(canonical.extents)
     if not axes or any(box[image[k]] != box[k] for image in images for k in axes):
         return body
     return (Tour(images, axes, body),)
 
 
-def _fill(
-    canonical: Canonical, plan: CpuPlan, scratch: View, term: tuple[int, tuple[Size, ...]], target: Target, loads: int
-) -> tuple[Node, ...]:
-    """A term's tile, times its alpha, to scratch: all but the first are added to what is there."""
-    number, strides = term
-    block, kept = _block(canonical, plan, strides), Beta.ONE if number else Beta.ZERO
-    source = View(Space.A, canonical.a, strides, number)
-    op = Op(Alpha.ANY, kept, canonical.conjugate, canonical.between, number)
-    leaf = Micro(source, scratch, op, block, block, prefetch=prefetch_of(plan), loads=loads)
-    return _loops(canonical, plan, leaf, target)
+def _tile(canonical: Canonical, writing: Writing, target: Target, loads: int) -> tuple[Node, ...]:
+    """All groups of terms; the last one leaves for B, or all do, row by row."""
+    plan, buffer = writing.plan, writing.buffer
+    assert buffer is not None
+    found, scratch = groups(canonical, plan), View(Space.SCRATCH, canonical.between, buffer.strides)
+    held = Source(scratch, Op(Alpha.ONE, Beta.ZERO, False, canonical.between))
+    filling: list[Node] = []
+    for number, (block, terms) in enumerate(found if writing.by_rows else found[:-1]):
+        leaf = _leaf(canonical, plan, (block, (held, *terms) if number else terms), scratch, loads)
+        filling += _loops(canonical, plan, leaf, target)
+    if writing.by_rows:
+        return (Stage(buffer, tuple(filling), _rows(canonical, plan, scratch)),)
+    block, terms = found[-1]
+    leaf = _leaf(canonical, plan, (block, (held, *terms) if filling else terms), views(canonical)[1], loads)
+    leaf = replace(leaf, op=replace(leaf.op, beta=canonical.kinds.beta), non_temporal=plan.non_temporal)
+    leaving = _loops(canonical, plan, leaf, target)
+    return (Stage(buffer, tuple(filling), leaving),) if filling else leaving
 
 
-def _block(canonical: Canonical, plan: CpuPlan, strides: tuple[Size, ...]) -> tuple[int, ...]:
-    """The part of the plan's micro-tile that is registers of B and of a term's A: axes that neither's runs go along are
-    walked, but where both have the same runs."""
-    runs_a, runs_b = run_axes(plan.block, strides), run_axes(plan.block, canonical.strides("b"))
-    if runs_a == runs_b:
-        return plan.block
-    return tuple(n if k in runs_a or k in runs_b else 1 for k, n in enumerate(plan.block))
+def groups(canonical: Canonical, plan: CpuPlan) -> list[Group]:
+    """The terms by the part of the plan's micro-tile that is registers of B and of their A; those that turn no
+    registers are added beside the first ones that do."""
+    found: dict[Block, list[Source]] = {}
+    plain: list[Source] = []
+    runs_b = run_axes(plan.block, canonical.strides("b"))
+    for number, strides in enumerate(sums.sources(canonical)):
+        op = Op(Alpha.ANY, Beta.ZERO, canonical.conjugate, canonical.between, number)
+        term = Source(View(Space.A, canonical.a, strides, number), op)
+        runs_a = run_axes(plan.block, strides)
+        if runs_a == runs_b:
+            plain.append(term)
+            continue
+        block = tuple(n if k in runs_a or k in runs_b else 1 for k, n in enumerate(plan.block))
+        found.setdefault(block, []).append(term)
+    if not found:
+        return [(plan.block, tuple(plain))]
+    first = next(iter(found))
+    return [(block, (*plain, *terms) if block == first else tuple(terms)) for block, terms in found.items()]
+
+
+def _leaf(canonical: Canonical, plan: CpuPlan, group: Group, sink: View, loads: int) -> Micro:
+    block, (first, *further) = group
+    grain = tuple(0 if spans(n, x.extent) else n for n, x in zip(block, canonical.axes, strict=True))
+    return Micro(
+        first.view, sink, first.op, block, grain,
+        prefetch=prefetch_of(plan), loads=loads, further=tuple(further),
+    )  # fmt: skip
 
 
 def _loops(canonical: Canonical, plan: CpuPlan, leaf: Micro, target: Target) -> tuple[Node, ...]:
-    masks = has_masks(leaf.block, (leaf.source, leaf.target), target)
+    every: Sequence[View] = (leaf.target, *(one.view for one in leaf.sources))
+    masks = all(has_masks(leaf.block, (view, leaf.target), target) for view in every)
     return loops(TileSpec(canonical.axes, plan.tile, plan.inner, leaf, masks, target.vector_bits // 8))
 
 
-def _drain(canonical: Canonical, writing: Writing, scratch: View, target: Target) -> tuple[Node, ...]:
-    """The sum, and beta times what B held."""
-    plan, sink = writing.plan, views(canonical)[1]
-    op = Op(Alpha.ONE, canonical.kinds.beta, False, canonical.between)
-    if not writing.by_rows:
-        flat = row_block(canonical, plan, target)
-        grain = tuple(0 if spans(n, x.extent) else n for n, x in zip(flat, canonical.axes, strict=True))
-        leaf, along = Micro(scratch, sink, op, flat, grain), replace(plan, inner=canonical.along("b"))
-        return _loops(canonical, along, leaf, target)
+def _rows(canonical: Canonical, plan: CpuPlan, scratch: View) -> tuple[Node, ...]:
+    """The sum leaves scratch row by row."""
+    op = Op(Alpha.ONE, Beta.ZERO, False, canonical.between)
     run = run_of_b(canonical, plan)
     width = prod(canonical.bounds[k] for k in run[:-1])
-    return row_loops(canonical, plan, Row(scratch, sink, op, run, width), canonical.along("b"))
+    return row_loops(canonical, plan, Row(scratch, views(canonical)[1], op, run, width), canonical.along("b"))
