@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from llvmlite import ir
 
-from ttc_llvm.lazy_dataclasses import dataclass, replace
+from ttc_llvm.lazy_dataclasses import dataclass, field, replace
 from ttc_llvm.lowering.nodes import Loop, Micro
 from ttc_llvm.lowering.operands import Buffer, PartialLine, Place, View
 
@@ -27,7 +27,7 @@ class Box:
     """The place of a node: by place a pointer and the strides by which it moves; per axis the interval's length, and
     that in a whole tile (0 = known at run time only); the loops around, outermost first.
 
-    A loop that makes a single step is not among them. ahead: of a sum's terms, bytes from this tile of A to one that
+    A loop that makes a single step is not among them. starts: by axis, the element at which those loops begin. ahead: of a sum's terms, bytes from this tile of A to one that
     is read soon.
     """
 
@@ -37,6 +37,7 @@ class Box:
     nominal: tuple[int, ...]
     loops: tuple[LoopState, ...] = ()
     ahead: dict[Place, Int] | None = None
+    starts: dict[int, Int] = field(default_factory=dict)
 
     def ends(self, node: Micro) -> tuple[ir.Value, ir.Value]:
         """The pointers at which a micro-tile reads and writes."""
@@ -48,7 +49,7 @@ class Box:
 
     def position(self, b: ir.IRBuilder, axis: int) -> Int:
         """The element at which the interval of an axis begins."""
-        found: Int = 0
+        found = self.starts.get(axis, 0)
         for loop in self.loops:
             if loop.axis == axis:
                 found = add(b, found, loop.counter)

@@ -12,11 +12,13 @@ from ttc_llvm.problem.canonical import Axis
 from .masked_edges import MaskedEdges
 from .micro_tile import Sizes
 from .scale import Scalars
+from .values import Int
 
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """One kernel. sizes: strides of A and B; arguments: scalars, params, scratch; edges: functions of masked edges."""
+    """One kernel. sizes: strides of A and B; arguments: scalars, params, scratch; edges: functions of masked edges;
+    ahead: elements of B between the line that B begins in and its first one, 0 where no loop asks."""
 
     module: ir.Module
     machine: Target
@@ -25,3 +27,4 @@ class Context:
     arguments: dict[str, ir.Value]
     edges: MaskedEdges
     scalars: dict[Op, Scalars] = field(default_factory=dict)
+    ahead: Int = 0

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+
 from llvmlite import ir
 
 from ttc_llvm.lowering.nodes import (
@@ -61,6 +64,12 @@ def emit(k: Context, b: ir.IRBuilder, nodes: tuple[Node, ...], box: Box) -> None
 def _loop(k: Context, b: ir.IRBuilder, node: Loop, box: Box) -> None:
     """A serial loop: whole steps, then the shorter last chunk, to its own tail or to the same body."""
     length = box.lengths[node.axis]
+    if node.grain and node.tail is None:
+        _between_lines(k, b, node, box)
+        return
+    if node.grain:
+        box = _after_head(k, b, node, box)
+        length = box.lengths[node.axis]
     if node.back:
         _stepping_back(k, b, node, box)
         return
@@ -80,6 +89,43 @@ def _loop(k: Context, b: ir.IRBuilder, node: Loop, box: Box) -> None:
         with guarded(b, b.icmp_signed(">", rest, i64(0)), f"{name}.tail"):
             tail = box.moved(b, k.sizes, node.axis, done, rest)
             emit(k, b, node.tail, tail.deeper(box, node, done))
+
+
+def _between_lines(k: Context, b: ir.IRBuilder, node: Loop, box: Box) -> None:
+    """Chunks that begin with lines of B, but for the first one."""
+    length = box.lengths[node.axis]
+    with counted(b, add(b, length, node.grain + node.step - 2), node.step, f"i{node.axis}") as i:
+        start, chunk = displaced(b, i, k.ahead, length, node.step)
+        inside = box.moved(b, k.sizes, node.axis, start, chunk)
+        with existing(b, inside, [node.axis]):
+            emit(k, b, node.body, inside.deeper(box, node, start))
+
+
+def _after_head(k: Context, b: ir.IRBuilder, node: Loop, box: Box) -> Box:
+    """The box from the first line of B on; what is before it goes to the tail."""
+    axis, length = node.axis, i64(box.lengths[node.axis])
+    behind = b.add(i64(box.position(b, axis)), i64(k.ahead))
+    head = minimum(b, b.and_(b.sub(i64(0), behind), i64(node.grain - 1)), length)
+    with guarded(b, b.icmp_signed(">", i64(head), i64(0)), f"i{axis}.head"):
+        emit(k, b, node.tail or (), box.moved(b, k.sizes, axis, 0, head).deeper(box, node, i64(0)))
+    return box.moved(b, k.sizes, axis, head, b.sub(length, i64(head)))
+
+
+def displaced(b: ir.IRBuilder, first: Int, ahead: Int, length: Int, step: int) -> tuple[Int, Int]:
+    """The start and the length of a chunk `ahead` elements before its usual place, which may be none."""
+    early = b.sub(i64(first), i64(ahead))
+    start = b.select(b.icmp_signed(">", early, i64(0)), early, i64(0))
+    end = minimum(b, b.add(early, i64(step)), i64(length))
+    return start, b.sub(i64(end), start)
+
+
+@contextmanager
+def existing(b: ir.IRBuilder, box: Box, axes: Sequence[int]) -> Iterator[None]:
+    """Run the body only for a box that has elements along these axes."""
+    with ExitStack() as stack:
+        for axis in axes:
+            stack.enter_context(guarded(b, b.icmp_signed(">", i64(box.lengths[axis]), i64(0)), f"i{axis}.exists"))
+        yield
 
 
 def _staged(k: Context, b: ir.IRBuilder, node: Stage | Orbit | Tour, box: Box) -> None:

@@ -18,12 +18,12 @@ from . import attributes
 from .box import Box
 from .context import Context
 from .frame import reserved
-from .loops import emit
+from .loops import displaced, emit, existing
 from .masked_edges import MaskedEdges, load_params
 from .micro_tile import Sizes
 from .prefetch.odometer import LoopState
 from .scale import load_scalars
-from .values import I1, KERNEL_TYPE, at, counted, i64, minimum, mul, steps
+from .values import I1, I64, KERNEL_TYPE, Int, add, at, counted, i64, minimum, mul, steps
 
 SCRATCH_ALIGN = 64
 ARGUMENTS = ("a", "b", "scalars", "params", "scratch", "begin", "end")
@@ -66,7 +66,8 @@ def _fill(
 ) -> None:
     c = nest.canonical
     sizes = load_params(b, arguments["params"], tuple(p.index for p in nest.params))
-    kernel = Context(module, target, c.axes, sizes, arguments, MaskedEdges(module, target, sizes, arguments))
+    edges, ahead = MaskedEdges(module, target, sizes, arguments), _ahead(b, nest, target, arguments["b"])
+    kernel = Context(module, target, c.axes, sizes, arguments, edges, ahead=ahead)
     for op in _operations(nest.body):
         kernel.scalars[op] = load_scalars(b, arguments["scalars"], op)
     if nest.scratch > nest.passed:
@@ -78,9 +79,19 @@ def _fill(
     grid = nest.grid
     inner = grid[-1].body if grid else nest.body
     with counted(b, arguments["end"], 1, "task", first=arguments["begin"]) as task:
-        emit(kernel, b, inner, _task_box(b, sizes, grid, task, box) if grid else box)
+        place = _task_box(b, sizes, grid, task, box, ahead) if grid else box
+        with existing(b, place, [loop.axis for loop in grid if loop.grain]):
+            emit(kernel, b, inner, place)
     if grid:
         emit(kernel, b, nest.body[1:], box)
+
+
+def _ahead(b: ir.IRBuilder, nest: LoopNest, target: Target, start: ir.Value) -> Int:
+    """Elements of B between the line that it begins in and its first one, where loops ask for them."""
+    if not any(isinstance(node, Loop) and node.grain for node in every(nest.body)):
+        return 0
+    inside = b.and_(b.ptrtoint(start, I64), i64(target.line - 1))
+    return b.udiv(inside, i64(nest.canonical.b.itemsize), name="ahead")
 
 
 def _operands(
@@ -104,13 +115,13 @@ def _operations(nodes: tuple[Node, ...]) -> list[Op]:
     return list(dict.fromkeys(found + further))
 
 
-def _task_box(b: ir.IRBuilder, sizes: Sizes, grid: tuple[Loop, ...], task: ir.Value, box: Box) -> Box:
+def _task_box(b: ir.IRBuilder, sizes: Sizes, grid: tuple[Loop, ...], task: ir.Value, box: Box, ahead: Int) -> Box:
     """Split a task number into the iterations of the grid's loops, row-major, and move there."""
     rest = task
     loops: list[LoopState] = []
     for number, loop in reversed(list(enumerate(grid))):
         length = sizes(loop.extent)
-        trips = steps(b, length, loop.step)
+        trips = steps(b, add(b, length, max(0, loop.grain - 1)), loop.step)
         index = rest
         if number > 0:
             rest = b.udiv(index, i64(trips))
@@ -123,7 +134,10 @@ def _task_box(b: ir.IRBuilder, sizes: Sizes, grid: tuple[Loop, ...], task: ir.Va
             index = b.urem(b.mul(index, i64(loop.stride)), i64(trips))
         first = mul(b, index, loop.step)
         exact = isinstance(length, int) and length % loop.step == 0
-        chunk = loop.step if exact else minimum(b, b.sub(i64(length), i64(first)), loop.step)
+        if loop.grain:
+            first, chunk = displaced(b, first, ahead, length, loop.step)
+        else:
+            chunk = loop.step if exact else minimum(b, b.sub(i64(length), i64(first)), loop.step)
         box = box.moved(b, sizes, loop.axis, first, chunk).tiled(loop.axis, loop.step)
         loops.append(LoopState(loop.axis, i64(first), length, loop.step, trips if isinstance(trips, int) else 0))
     return replace(box, loops=tuple(reversed(loops)))

@@ -90,7 +90,8 @@ class Walk:
         box = self.box
         for k, place, length in zip(self.axes, places, lengths, strict=True):
             box = box.moved(b, sizes, k, add(b, place, mul(b, self.place[k], -1)), length)
-        return replace(box, loops=())
+        starts = {**dict(enumerate(self.place)), **dict(zip(self.axes, places, strict=True))}
+        return replace(box, loops=(), starts=starts)
 
     def _after(self, b: ir.IRBuilder, number: int) -> ir.Value:
         found: ir.Value = ir.Constant(I1, 0)

@@ -36,6 +36,7 @@ from ttc_llvm.lowering.nodes import (
     Stage,
     Tour,
     assert_never,
+    every,
 )
 from ttc_llvm.lowering.operands import Buffer, PartialLine, Space, View
 from ttc_llvm.problem.canonical import Param, Placed, Size, static
@@ -102,6 +103,7 @@ class Interpreter:
     start: int = 0
     alphas: Sequence[complex] = ()  # of the further terms of a sum
     first: int = 0  # element of A
+    behind: int = 0  # elements of B between the line that it begins in and its first one
     writes: dict[Space, Array] = field(default_factory=dict)
     views: dict[int, tuple[int, tuple[int, ...]]] = field(default_factory=dict)  # of the nest, by their `id`
 
@@ -121,20 +123,24 @@ class Interpreter:
         """Run these tasks of the grid, in this order; offsets: of canonical element 0 in A and in B."""
         c, nothing = self.nest.canonical, (0,) * len(SPACES)
         self.first = offsets[0]
+        lines = [node.grain for node in every(self.nest.body) if isinstance(node, Loop)]
+        self.behind = (self.start + offsets[1]) % max([1, *lines])
         lengths = tuple(self.size(axis.extent) for axis in c.axes)
         box = Box((NOWHERE,) * len(SPACES), (nothing,) * len(lengths), (0,) * len(lengths), lengths, {})
         for space, offset, side in zip((Space.A, Space.B), offsets, ("a", "b"), strict=True):
             box = box.opened(space, offset, [self.size(stride) for stride in c.strides(side)])
         grid = self.nest.grid
         for task in order:
-            self.nodes(grid[-1].body if grid else self.nest.body, self._task(task, grid, box))
+            place = self._task(task, grid, box)
+            if min(place.lengths) > 0:
+                self.nodes(grid[-1].body if grid else self.nest.body, place)
 
     def tasks(self) -> int:
         """Size of the task grid."""
         return int(np.prod([self._trips(loop) for loop in self.nest.grid], initial=1))
 
     def _trips(self, loop: Loop) -> int:
-        return -(-self.size(loop.extent) // loop.step)
+        return -(-(self.size(loop.extent) + max(0, loop.grain - 1)) // loop.step)
 
     def _task(self, task: int, grid: tuple[Loop, ...], box: Box) -> Box:
         for loop in reversed(grid):
@@ -142,8 +148,15 @@ class Interpreter:
             trips = self._trips(loop)
             ends = index // 2 if index % 2 == 0 else trips - 1 - index // 2
             first = (index * loop.stride % trips if loop.stride else ends) * loop.step
-            box = box.moved(loop.axis, first, min(loop.step, self.size(loop.extent) - first))
+            first, length = self._displaced(loop, first, self.size(loop.extent))
+            box = box.moved(loop.axis, first, length)
         return box
+
+    def _displaced(self, loop: Loop, first: int, extent: int) -> tuple[int, int]:
+        """The start and the length of a chunk, which is none where it is not above 0."""
+        early = first - (self.behind if loop.grain else 0)
+        start = max(early, 0)
+        return start, min(early + loop.step, extent) - start
 
     def nodes(self, nodes: tuple[Node, ...], box: Box) -> None:
         """Execute a sequence of nodes."""
@@ -175,6 +188,18 @@ class Interpreter:
 
     def _loop(self, node: Loop, box: Box) -> None:
         length = box.lengths[node.axis]
+        if node.grain and node.tail is None:
+            for first in range(0, length + node.grain - 1, node.step):
+                start, chunk = self._displaced(node, first, length)
+                if chunk > 0:
+                    self.nodes(node.body, box.moved(node.axis, start, chunk))
+            return
+        if node.grain:
+            head = min(-(box.starts[node.axis] + self.behind) % node.grain, length)
+            if head:
+                self.nodes(node.tail or (), box.moved(node.axis, 0, head))
+            box = box.moved(node.axis, head, length - head)
+            length -= head
         for start in range(0, length, node.step):
             first = min(start, length - node.step) if node.back else start
             chunk = min(node.step, length - first)
@@ -237,7 +262,7 @@ class Interpreter:
     def _micro(self, node: Micro, box: Box, grained: bool = True) -> None:
         lengths = self._lengths(node, box)
         for start, grain in zip(box.starts, node.grain, strict=True) if grained else ():
-            assert start % (grain or start + 1) == 0, f"a block starts at {start}, off its grain {grain}"
+            assert self.behind or start % (grain or start + 1) == 0, f"a block starts at {start}, off its grain {grain}"
         source, sink = (self._addresses(view, box, lengths) for view in (node.source, node.target))
         if node.further:
             self._write(node, sink, self._summed(node, box, lengths, sink))

@@ -82,7 +82,7 @@ def plans(draw: st.DrawFn, form: Canonical) -> CpuPlan:
     tile = [4 * draw(st.integers(1, 3))] * rank
     tile[0] = 4 * draw(st.integers(1, 3))
     order, inner = (tuple(draw(st.permutations(range(rank)))) for _ in range(2))
-    store = draw(st.sampled_from([Store.CACHED, Store.COMBINED]))
+    store = draw(st.sampled_from([Store.CACHED, Store.PEELED, Store.COMBINED]))
     return check(
         CpuPlan(tuple(tile), tuple(block), order, inner, draw(st.integers(0, rank)), store=store), form
     )

@@ -15,7 +15,7 @@ from .stores.direct import micro_tiles, rows
 from .stores.joined import joined
 from .stores.orbits import in_orbits, task_stride
 from .stores.peeled import peeled
-from .stores.summed import summed
+from .stores.summed import axes_of_lines, summed
 from .writing import Writing, resolve
 
 _TILES: dict[Store, Callable[[Canonical, Writing, Target, int], tuple[Node, ...]]] = {
@@ -50,7 +50,8 @@ def lower(canonical: Canonical, plan: CpuPlan, target: Target, loads: int = 0) -
             body = (OpenSlots(chain.buffer, body),)
         bind = Bind.TASK if number < tasks else Bind.SERIAL
         stride = task_stride(canonical, plan, k) if bind is Bind.TASK else 1
-        body = (Loop(k, sizes[k], step, bind, body, stride=stride),)
+        grain = writing.grain if canonical.terms and k in axes_of_lines(canonical, plan) else 0
+        body = (Loop(k, sizes[k], step, bind, body, stride=stride, grain=grain),)
     if plan.non_temporal:
         body = (*body, Fence())
     return LoopNest(canonical, body, _params(canonical), _scratch_bytes(body), writing.alignment)

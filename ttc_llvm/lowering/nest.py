@@ -67,7 +67,8 @@ def _lines(nodes: tuple[Node, ...], depth: int) -> Iterator[str]:
             case Loop():
                 back = " back" if node.back else ""
                 spread = "" if node.stride == 1 else f" by {node.stride}" if node.stride else " from both ends"
-                yield f"{pad}for i{node.axis} in {node.extent} step {node.step} {node.bind.value}{back}{spread}"
+                lines = f" from lines of {node.grain}" if node.grain else ""
+                yield f"{pad}for i{node.axis} in {node.extent} step {node.step} {node.bind.value}{back}{spread}{lines}"
                 yield from _lines(node.body, inside)
                 if node.tail is not None:
                     yield f"{pad}tail i{node.axis}"

@@ -131,7 +131,9 @@ class Loop(_Base):
 
     extent: of the whole axis, or of a tile that is known to be whole; back: the last chunk steps back where it would be
     short: elements are then written twice, the same both times; stride: of a task loop, iteration number i is at chunk
-    i * stride modulo their number, or chunks come FROM_BOTH_ENDS in turn, so that threads share unequal ones evenly.
+    i * stride modulo their number, or chunks come FROM_BOTH_ENDS in turn, so that threads share unequal ones evenly;
+    grain: so many elements from one of B's lines to the next: all chunks but the first begin with a line, wherever B
+    begins; the first one is shorter, and goes to the tail, if there is one.
     """
 
     inside: ClassVar[tuple[str, ...]] = ("body", "tail")
@@ -143,6 +145,7 @@ class Loop(_Base):
     tail: tuple[Node, ...] | None = None
     back: bool = False
     stride: int = 1
+    grain: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,7 +241,7 @@ def trips(loop: Loop) -> int:
     """Iterations of a loop over its whole axis."""
     if isinstance(loop.extent, Param):
         raise TypeError(f"{loop.extent.name} is known at run time only")
-    return -(-loop.extent // loop.step)
+    return -(-(loop.extent + max(0, loop.grain - 1)) // loop.step)
 
 
 def every(nodes: Iterable[Node]) -> Iterator[Node]:

@@ -39,6 +39,18 @@ def peeled_grain(canonical: Canonical, plan: CpuPlan, target: Target) -> int:
     return _grain(canonical, plan, target) if fits else 0
 
 
+def summed_grain(canonical: Canonical, plan: CpuPlan, target: Target) -> int:
+    """Elements of a line, at which micro-tiles of a sum begin; 0 where rows of B lie in lines in different ways,
+    micro-tiles and tiles are no whole lines, or the machine has no masks."""
+    line, rest = divmod(target.line, canonical.b.itemsize)
+    lanes, types = target.lanes(canonical.widest), (canonical.a, canonical.b, canonical.between)
+    whole = all(n >= x or n == 1 or n % line == 0 for n, x in zip(plan.tile, canonical.extents, strict=True))
+    parts = all(n == 1 or n % line == 0 or line % n == 0 for n in plan.block)
+    masks = all(target.has_masks(t.itemsize) for t in types) and target.exchange is not Exchange.SEGMENTS
+    fits = whole and parts and plan.block[0] % lanes == 0 and has_aligned_rows(canonical, target.line)
+    return line if masks and fits and not rest and canonical.between.itemsize == canonical.b.itemsize else 0
+
+
 def peeled_axis(canonical: Canonical, plan: CpuPlan) -> tuple[int, int]:
     """The axis along which peeled micro-tiles are offset, the outermost of theirs in a run of short rows, or B's
     contiguous one; and the elements of B from one index along it to the next."""

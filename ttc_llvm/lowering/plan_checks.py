@@ -37,8 +37,8 @@ def check(plan: CpuPlan, canonical: Canonical) -> CpuPlan:
             raise PlanError(f"plan {name}={shown(value)} is not decided by plans: the choices are {words}")
     if canonical.in_place:
         _check_in_place(plan, canonical)
-    if canonical.terms and (plan.panel or plan.store is Store.PEELED):
-        raise PlanError("plans of sums have no panels, and their stores are cached, aligned or combined")
+    if canonical.terms and (plan.panel or plan.store is Store.ALIGNED):
+        raise PlanError("plans of sums have no panels, and their stores are cached, peeled or combined")
     if plan.fetch is Fetch.ROWS and plan.prefetch:
         _check_rows(plan, canonical)
     return plan

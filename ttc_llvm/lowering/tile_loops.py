@@ -16,7 +16,8 @@ OWN_EDGES = 2  # axes with remainders that have micro-tiles of their own: three 
 @dataclass(frozen=True, slots=True)
 class TileSpec:
     """The loops inside one tile: axes, the tile's extents, the order, the micro-tile to shrink, whether masks serve its
-    edges, and the bytes of a vector."""
+    edges, and the bytes of a vector. lines: axes along which micro-tiles begin with a line of B, wherever B begins, and
+    its elements: masks serve what is before the first one."""
 
     axes: tuple[Axis, ...]
     tile: tuple[int, ...]
@@ -24,6 +25,7 @@ class TileSpec:
     leaf: Micro
     masks: bool
     vector: int
+    lines: tuple[tuple[int, ...], int] = ((), 0)
 
 
 def loops(t: TileSpec) -> tuple[Node, ...]:
@@ -42,6 +44,8 @@ def _remainder(t: TileSpec, k: int) -> int | None:
     extent = t.axes[k].extent
     if t.leaf.block[k] == 1:
         return 0
+    if k in t.lines[0]:
+        return None
     return None if isinstance(extent, Param) else extent % t.leaf.block[k]
 
 
@@ -52,7 +56,7 @@ def _steps_back(t: TileSpec, k: int) -> bool:
     would be half a block or more: there is less code, and masks cost as much as whole registers.
     """
     extent, leaf = t.axes[k].extent, t.leaf
-    if isinstance(extent, Param) or leaf.op.beta is not Beta.ZERO or leaf.non_temporal:
+    if isinstance(extent, Param) or k in t.lines[0] or leaf.op.beta is not Beta.ZERO or leaf.non_temporal:
         return False
     block, last = leaf.block[k], extent % t.tile[k] or min(t.tile[k], extent)
     return last >= block and 2 * (extent % block) >= block
@@ -74,14 +78,15 @@ def _nest(t: TileSpec, axes: list[int], leaf: Micro, shared: bool) -> tuple[Node
         return (Loop(k, t.axes[k].extent, step, Bind.SERIAL, _nest(t, rest, leaf, shared), back=True),)
     body = _nest(t, rest, leaf, shared)
     tail = None if remainder == 0 else _tail(t, k, rest, leaf, shared)
-    return (Loop(k, t.axes[k].extent, step, Bind.SERIAL, body, tail),)
+    grain = min(t.lines[1], step) if k in t.lines[0] and step > 1 else 0
+    return (Loop(k, t.axes[k].extent, step, Bind.SERIAL, body, tail, grain=grain),)
 
 
 def _tail(t: TileSpec, k: int, rest: list[int], leaf: Micro, shared: bool) -> tuple[Node, ...]:
     remainder = _remainder(t, k)
     if remainder is None:  # edges are then much code for few elements: they prefetch nothing
         leaf = replace(leaf, prefetch=None)
-    if remainder is None and _is_row_by_row(leaf, k):
+    if remainder is None and k not in t.lines[0] and _is_row_by_row(leaf, k):
         single = replace(leaf, block=_shrunk(leaf.block, k, 1), grain=_shrunk(leaf.grain, k, 1))
         return (Loop(k, t.axes[k].extent, 1, Bind.SERIAL, _nest(t, rest, single, shared)),)
     if shared:
@@ -100,7 +105,7 @@ def _masked(t: TileSpec, k: int, rest: list[int], leaf: Micro) -> tuple[Node, ..
     """A masked edge, after whole vectors by non-temporal stores: masked stores are ordinary ones."""
     edge = replace(leaf, remainder_axes=(*leaf.remainder_axes, k), non_temporal=False)
     vector = t.vector // leaf.target.dtype.itemsize
-    if not leaf.non_temporal or leaf.target.strides[k] != 1 or leaf.block[k] <= vector or leaf.block[k] % vector:
+    if not leaf.non_temporal or k in t.lines[0] or leaf.target.strides[k] != 1 or leaf.block[k] <= vector or leaf.block[k] % vector:
         return _nest(t, rest, edge, True)
     grain = _shrunk(leaf.grain, k, gcd(leaf.grain[k], vector))
     whole = _nest(t, rest, replace(leaf, block=_shrunk(leaf.block, k, vector), grain=grain), True)

@@ -14,7 +14,7 @@ from ..problem.kinds import Alpha, Beta
 from .chain import Chain, chain_of, in_scratch, run_of_b
 from .layout import run_axes
 from .operands import Buffer, Space
-from .peeling import has_aligned_rows, peeled_axis, peeled_grain
+from .peeling import has_aligned_rows, peeled_axis, peeled_grain, summed_grain
 from .plan import CpuPlan, Store
 from .shared_run import is_mirrored
 
@@ -67,9 +67,10 @@ def _summed(canonical: Canonical, plan: CpuPlan, target: Target) -> Writing:
     """Sums leave registers for B, or scratch, by rows, where B is not read and may begin anywhere."""
     buffer, rows = tile_buffer(canonical, plan, target, None), bool(run_of_b(canonical, plan))
     streams = plan.non_temporal and canonical.kinds.beta is Beta.ZERO
-    if streams and plan.store is Store.ALIGNED:
-        return Writing(plan, Store.ALIGNED, _whole_vectors(canonical, target), None, buffer)
-    if streams and rows:
+    grain = summed_grain(canonical, plan, target) if streams and plan.store is Store.PEELED else 0
+    if grain:
+        return Writing(plan, Store.PEELED, canonical.b.itemsize, None, buffer, grain=grain)
+    if streams and rows and plan.store is Store.COMBINED:
         return Writing(plan, Store.BUFFERED, canonical.b.itemsize, None, buffer, rows)
     return Writing(plan.ordinary if plan.non_temporal else plan, Store.CACHED, buffer=buffer)
 

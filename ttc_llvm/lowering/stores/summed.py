@@ -25,13 +25,21 @@ Group = tuple[Block, tuple[Source, ...]]  # terms whose sum is in registers at o
 
 def summed(canonical: Canonical, writing: Writing, target: Target, loads: int) -> tuple[Node, ...]:
     """A tile of B, and with it those that read the same tiles of A, while these are in the caches."""
-    body = _tile(canonical, writing, target, loads)
-    images = sums.group(canonical)
-    axes = tuple(k for k in writing.plan.order if any(image[k] != k for image in images))
-    box = writing.plan.box(canonical.extents)
-    if not axes or any(box[image[k]] != box[k] for image in images for k in axes):
-        return body
-    return (Tour(images, axes, body),)
+    body, axes = _tile(canonical, writing, target, loads), _tour(canonical, writing.plan)
+    return (Tour(sums.group(canonical), axes, body),) if axes else body
+
+
+def _tour(canonical: Canonical, plan: CpuPlan) -> tuple[int, ...]:
+    """The axes whose places are others in other tiles that read the same tiles of A; none where tiles do not fit."""
+    images, box = sums.group(canonical), plan.box(canonical.extents)
+    axes = tuple(k for k in plan.order if any(image[k] != k for image in images))
+    return () if any(box[image[k]] != box[k] for image in images for k in axes) else axes
+
+
+def axes_of_lines(canonical: Canonical, plan: CpuPlan) -> tuple[int, ...]:
+    """The axes along which tiles begin with lines of B where these decide: B's contiguous one, and those whose place it
+    takes in a tour."""
+    return next((axes for axes in sums.orbits(sums.group(canonical)) if 0 in axes), ()) if _tour(canonical, plan) else (0,)
 
 
 def _tile(canonical: Canonical, writing: Writing, target: Target, loads: int) -> tuple[Node, ...]:
@@ -43,13 +51,13 @@ def _tile(canonical: Canonical, writing: Writing, target: Target, loads: int) ->
     filling: list[Node] = []
     for number, (block, terms) in enumerate(found if writing.by_rows else found[:-1]):
         leaf = _leaf(canonical, plan, (block, (held, *terms) if number else terms), scratch, loads)
-        filling += _loops(canonical, plan, leaf, target)
+        filling += _loops(canonical, writing, leaf, target)
     if writing.by_rows:
         return (Stage(buffer, tuple(filling), _rows(canonical, plan, scratch)),)
     block, terms = found[-1]
     leaf = _leaf(canonical, plan, (block, (held, *terms) if filling else terms), views(canonical)[1], loads)
     leaf = replace(leaf, op=replace(leaf.op, beta=canonical.kinds.beta), non_temporal=plan.non_temporal)
-    leaving = _loops(canonical, plan, leaf, target)
+    leaving = _loops(canonical, writing, leaf, target)
     return (Stage(buffer, tuple(filling), leaving),) if filling else leaving
 
 
@@ -83,10 +91,13 @@ def _leaf(canonical: Canonical, plan: CpuPlan, group: Group, sink: View, loads: 
     )  # fmt: skip
 
 
-def _loops(canonical: Canonical, plan: CpuPlan, leaf: Micro, target: Target) -> tuple[Node, ...]:
+def _loops(canonical: Canonical, writing: Writing, leaf: Micro, target: Target) -> tuple[Node, ...]:
+    plan, lines = writing.plan, ((), 0)
+    if writing.grain:
+        lines = axes_of_lines(canonical, plan), writing.grain
     every: Sequence[View] = (leaf.target, *(one.view for one in leaf.sources))
     masks = all(has_masks(leaf.block, (view, leaf.target), target) for view in every)
-    return loops(TileSpec(canonical.axes, plan.tile, plan.inner, leaf, masks, target.vector_bits // 8))
+    return loops(TileSpec(canonical.axes, plan.tile, plan.inner, leaf, masks, target.vector_bits // 8, lines))
 
 
 def _rows(canonical: Canonical, plan: CpuPlan, scratch: View) -> tuple[Node, ...]:
