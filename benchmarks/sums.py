@@ -23,6 +23,7 @@ CASES: dict[
     "2 t - t.T": ((0, 0), ((0, 1), (1, 0)), 0.65),
     "2 t - t.transpose(0, 1, 3, 2)": ((16, 16, 0, 0), ((0, 1, 2, 3), (0, 1, 3, 2)), 0.65),
     "2 t - t.transpose(1, 0, 2, 3)": ((0, 0, 16, 16), ((0, 1, 2, 3), (1, 0, 2, 3)), 0.65),
+    "2 t - t.T, no whole lines": ((5119, 5119), ((0, 1), (1, 0)), 0.65),
     "P(ijk)": ((0, 0, 0), THREE, 0.45),
     "P(ijk), a": ((0, 0, 0, 24), tuple((*p, 3) for p in THREE), 0.45),
 }
@@ -32,7 +33,7 @@ ALPHAS = (2.0, -1.0, 1.0, -1.0, 2.0, 1.0)
 def shape_of(axes: tuple[int, ...], elements: int) -> tuple[int, ...]:
     """The shape whose extents of 0 are equal and make up so many elements."""
     fixed, free = int(np.prod([n for n in axes if n], initial=1)), axes.count(0)
-    edge = round((elements / fixed) ** (1 / free))
+    edge = round((elements / fixed) ** (1 / max(free, 1)))
     return tuple(n or edge for n in axes)
 
 

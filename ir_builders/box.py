@@ -27,8 +27,8 @@ class Box:
     """The place of a node: by place a pointer and the strides by which it moves; per axis the interval's length, and
     that in a whole tile (0 = known at run time only); the loops around, outermost first.
 
-    A loop that makes a single step is not among them. starts: by axis, the element at which those loops begin. ahead: of a sum's terms, bytes from this tile of A to one that
-    is read soon.
+    A loop that makes a single step is not among them. starts: by axis, the element at which those loops begin;
+    ahead: by place, bytes from a sum's tile of A to one that is read soon.
     """
 
     pointers: dict[Place, ir.Value]

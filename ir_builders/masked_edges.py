@@ -41,7 +41,8 @@ class MaskedEdges:
     def _body(self, node: Micro) -> ir.Function:
         if node in self.bodies:
             return self.bodies[node]
-        signature = ir.FunctionType(ir.VoidType(), [*[PTR] * 4, *[I64] * len(node.remainder_axes), *[PTR] * len(node.further)])
+        given = [*[PTR] * 4, *[I64] * len(node.remainder_axes), *[PTR] * len(node.further)]
+        signature = ir.FunctionType(ir.VoidType(), given)
         body = ir.Function(self.module, signature, self.module.get_unique_name(f"ragged{len(self.bodies)}"))
         body.linkage = "internal"
         body.attributes.add("noinline")

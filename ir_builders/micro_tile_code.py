@@ -11,7 +11,6 @@ from math import prod
 
 from llvmlite import ir
 
-from ttc_llvm.lazy_dataclasses import replace
 from ttc_llvm.lowering.layout import HOLE, Register, RegisterLayout
 from ttc_llvm.lowering.operands import Op, Space, View
 from ttc_llvm.machine.target import Exchange
@@ -28,7 +27,7 @@ from .micro_tile import MicroTile, Sizes
 from .network import Pieces
 from .peeled import Continuation
 from .remainder_masks import RemainderMasks
-from .scale import Scalars, apply
+from .scale import Scalars, Scaled, apply
 from .values import Int, add, at, beyond, mul
 from .vector_loads import arithmetic_fence, kept_whole
 
@@ -43,18 +42,11 @@ class MicroTileCode:
 
     def __init__(
         self,
-        module: ir.Module,
-        b: ir.IRBuilder,
-        tile: MicroTile,
-        pointers: tuple[ir.Value, ir.Value],
-        scalars: Mapping[Op, Scalars],
-        sizes: Sizes,
-        lengths: dict[int, ir.Value],
-        slots: tuple[ir.Value, View] | None = None,
-        first: ir.Value | None = None,
-        continuation: Continuation | None = None,
-        further: Sequence[ir.Value] = (),
-    ) -> None:
+        module: ir.Module, b: ir.IRBuilder, tile: MicroTile, pointers: tuple[ir.Value, ir.Value],
+        scalars: Mapping[Op, Scalars], sizes: Sizes, lengths: dict[int, ir.Value],
+        slots: tuple[ir.Value, View] | None = None, first: ir.Value | None = None,
+        continuation: Continuation | None = None, further: Sequence[ir.Value] = (),
+    ) -> None:  # fmt: skip
         self.module, self.b, self.tile, self.scalars, self.sizes = module, b, tile, scalars[tile.node.op], sizes
         self.source, self.target = pointers
         self.continuation = continuation
@@ -136,6 +128,11 @@ class MicroTileCode:
                 self.values[partner] = self._computed(partner)
         return self.values[number]
 
+    def output(self, number: int) -> ir.Value:
+        """The elements of A that belong into a register of B."""
+        assert self.net is not None
+        return self._value(self.net.outputs[number])
+
     def _computed(self, number: int) -> ir.Value:
         assert self.net is not None
         step = number - self.net.inputs
@@ -154,11 +151,8 @@ class MicroTileCode:
     def _load_pieces(self, pieces: Pieces) -> ir.Value:
         size = self.tile.node.source.dtype.itemsize
         places = [None if p is None else at(self.b, self._row(p[0]), p[1] * size) for p in pieces]
-        if self.in_place:
-            return self._join_pieces(places)
-        return self.load_side.load_pieces(self.b, places, self.tile.b.lanes)
-
-    def _join_pieces(self, places: Sequence[ir.Value | None]) -> ir.Value:
+        if not self.in_place:
+            return self.load_side.load_pieces(self.b, places, self.tile.b.lanes)
         part = carrier_type(self.tile.node.source.dtype, self.tile.b.lanes // len(places))
         parts = [None if p is None else self.b.load(p, typ=part, align=self.load_side.align) for p in places]
         return scalable.joined(self.b, parts, part)
@@ -185,7 +179,7 @@ class MicroTileCode:
         """Scale one register of B and store it."""
         node, register, b = self.tile.node, self.tile.b.registers[number], self.b
         address = self.address(self.target, node.target, register)
-        a = None if self.net is None else self._value(self.net.outputs[number])
+        a = None if self.net is None else self.output(number)
         if self.slots is not None and self.joiner is not None and a is not None:
             self._join(self.joiner, self.address(*self.slots, register), number, a, address)
             return
@@ -193,11 +187,11 @@ class MicroTileCode:
         if node.op.beta is not Beta.ZERO:
             loaded = self.store_side.load(b, self._unwritten(address, register), register)
             old = self._converted(loaded, node.target.dtype, node.op.compute)
-        value = self._summed(number, a, old) if self.further else self._scaled(a, self.tile.b.lanes, old)
+        value = self._scaled(a, self.tile.b.lanes, old, number)
         if self.together > 1 and self.continuation is None:
             self._gather(value, number)
-        else:
-            self._store(value, address, register)
+            return
+        self._store(value, address, register)
 
     def _gather(self, value: ir.Value, number: int) -> None:
         """Keep a register of B until its neighbours are there, and write them together."""
@@ -216,8 +210,8 @@ class MicroTileCode:
         in_row = -(-prod(self.tile.node.block[k] for k in side.run) // side.lanes)
         first = number % in_row == 0
         before = joiner.partial_line(b, slot) if first or self.partial is None else self.partial
-        place = Destination(address, self.first if first else None)
-        self.partial = joiner.join(b, before, a, place, len(side.registers[number].elements), self._scaled)
+        place, count = Destination(address, self.first if first else None), len(side.registers[number].elements)
+        self.partial = joiner.join(b, before, a, place, count, self._scaled)
         if (number + 1) % in_row == 0:
             joiner.keep(b, self.partial, slot)
 
@@ -235,22 +229,11 @@ class MicroTileCode:
             with otherwise:
                 self.store_side.store(b, value, address, register, self.together > 0)
 
-    def _scaled(self, a: ir.Value | None, lanes: int, old: ir.Value | None = None) -> ir.Value:
-        """The value to store: elements of A, and the old ones of B, each times its factor."""
+    def _scaled(self, a: ir.Value | None, lanes: int, old: ir.Value | None = None, number: int = 0) -> ir.Value:
+        """The value to store: elements of A, what is added, and the old ones of B, each times its factor."""
         op = self.tile.node.op
-        return self._converted(apply(self.b, op, self.scalars, a, old, lanes), op.compute, self.tile.node.target.dtype)
-
-    def _summed(self, number: int, a: ir.Value | None, old: ir.Value | None) -> ir.Value:
-        """The value to store of a sum: its terms in their order, then what B held."""
-        op, lanes = self.tile.node.op, self.tile.b.lanes
-        total = apply(self.b, replace(op, beta=Beta.ZERO), self.scalars, a, None, lanes)
-        for term in self.further:
-            assert term.net is not None
-            value = term._value(term.net.outputs[number])
-            total = apply(self.b, replace(term.tile.node.op, beta=Beta.ONE), term.scalars, value, total, lanes)
-        if old is not None:
-            rest = Op(Alpha.ONE, op.beta, False, op.compute)
-            total = apply(self.b, rest, self.scalars, total, old, lanes)
+        further = [Scaled(one.tile.node.op, one.scalars, one.output(number)) for one in self.further]
+        total = apply(self.b, op, self.scalars, a, old, lanes, further)
         return self._converted(total, op.compute, self.tile.node.target.dtype)
 
     def _converted(self, value: ir.Value, source: DType, target: DType) -> ir.Value:

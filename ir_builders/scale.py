@@ -6,6 +6,9 @@ imaginary part's products away, and the real one's are exact, so that one body s
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import reduce
+
 from llvmlite import ir
 
 from ttc_llvm.lazy_dataclasses import dataclass, field
@@ -80,23 +83,41 @@ def _load_part(b: ir.IRBuilder, pointer: ir.Value, t: DType, slot: int, name: st
     return b.load(at(b, pointer, slot * size), typ=part, align=size, name=name)
 
 
+@dataclass(frozen=True, slots=True)
+class Scaled:
+    """Elements that are added, and their operation."""
+
+    op: Op
+    scalars: Scalars
+    value: ir.Value
+
+
 def apply(
-    b: ir.IRBuilder, op: Op, scalars: Scalars, a: ir.Value | None, old: ir.Value | None, count: int
-) -> ir.Value:
-    """alpha * A + beta * B in the compute type, as a carrier. a, old: carriers of the compute type, None if unread."""
+    b: ir.IRBuilder, op: Op, scalars: Scalars, a: ir.Value | None, old: ir.Value | None, count: int,
+    further: Sequence[Scaled] = (),
+) -> ir.Value:  # fmt: skip
+    """alpha * A + ... + beta * B in the compute type, as a carrier, from left to right. a, old: carriers of the compute
+    type, None if unread; further: what is added to A's."""
     carrier = carrier_type(op.compute, count)
-    terms = []
-    if a is not None:
-        x = _conjugate(b, a, op.compute) if op.conjugate else a
-        if op.alpha is Alpha.ONE and old is None:
-            return x
-        terms.append(_to_parts(b, x, op.compute) if op.alpha is Alpha.ONE else _times(b, x, scalars, False))
+    read = [] if a is None else [Scaled(op, scalars, a), *further]
+    if old is None and len(read) == 1 and op.alpha is Alpha.ONE:
+        return _read(b, read[0])
+    terms = [_term(b, one) for one in read]
     if old is not None:
         terms.append(_to_parts(b, old, op.compute) if op.beta is Beta.ONE else _times(b, old, scalars, True))
     if not terms:
         return ir.Constant(carrier, None)
-    total = terms[0] if len(terms) == 1 else b.fadd(terms[0], terms[1])
+    total = reduce(b.fadd, terms)
     return total if total.type == carrier else b.bitcast(total, carrier)
+
+
+def _read(b: ir.IRBuilder, one: Scaled) -> ir.Value:
+    return _conjugate(b, one.value, one.op.compute) if one.op.conjugate else one.value
+
+
+def _term(b: ir.IRBuilder, one: Scaled) -> ir.Value:
+    x = _read(b, one)
+    return _to_parts(b, x, one.op.compute) if one.op.alpha is Alpha.ONE else _times(b, x, one.scalars, False)
 
 
 def _conjugate(b: ir.IRBuilder, value: ir.Value, t: DType) -> ir.Value:

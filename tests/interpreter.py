@@ -104,6 +104,7 @@ class Interpreter:
     alphas: Sequence[complex] = ()  # of the further terms of a sum
     first: int = 0  # element of A
     behind: int = 0  # elements of B between the line that it begins in and its first one
+    from_lines: set[int] = field(default_factory=set)  # axes along which chunks begin with lines
     writes: dict[Space, Array] = field(default_factory=dict)
     views: dict[int, tuple[int, tuple[int, ...]]] = field(default_factory=dict)  # of the nest, by their `id`
 
@@ -123,8 +124,9 @@ class Interpreter:
         """Run these tasks of the grid, in this order; offsets: of canonical element 0 in A and in B."""
         c, nothing = self.nest.canonical, (0,) * len(SPACES)
         self.first = offsets[0]
-        lines = [node.grain for node in every(self.nest.body) if isinstance(node, Loop)]
-        self.behind = (self.start + offsets[1]) % max([1, *lines])
+        lines = [node for node in every(self.nest.body) if isinstance(node, Loop) and node.grain]
+        self.behind = (self.start + offsets[1]) % max([1, *(node.grain for node in lines)])
+        self.from_lines = {node.axis for node in lines}
         lengths = tuple(self.size(axis.extent) for axis in c.axes)
         box = Box((NOWHERE,) * len(SPACES), (nothing,) * len(lengths), (0,) * len(lengths), lengths, {})
         for space, offset, side in zip((Space.A, Space.B), offsets, ("a", "b"), strict=True):
@@ -261,8 +263,10 @@ class Interpreter:
 
     def _micro(self, node: Micro, box: Box, grained: bool = True) -> None:
         lengths = self._lengths(node, box)
-        for start, grain in zip(box.starts, node.grain, strict=True) if grained else ():
-            assert self.behind or start % (grain or start + 1) == 0, f"a block starts at {start}, off its grain {grain}"
+        for k, (start, grain) in enumerate(zip(box.starts, node.grain, strict=True)) if grained else ():
+            behind = self.behind if k in self.from_lines else 0
+            if k not in node.remainder_axes or not behind:
+                assert (start + behind) % (grain or start + behind + 1) == 0, f"block at {start}, off its grain {grain}"
         source, sink = (self._addresses(view, box, lengths) for view in (node.source, node.target))
         if node.further:
             self._write(node, sink, self._summed(node, box, lengths, sink))

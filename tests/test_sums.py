@@ -24,6 +24,7 @@ from ttc_llvm.lowering.lower import lower
 from ttc_llvm.lowering.nodes import Tour, every
 from ttc_llvm.lowering.plan import Store
 from ttc_llvm.lowering.plan_checks import check
+from ttc_llvm.lowering.writing import resolve
 from ttc_llvm.machine import lookup
 from ttc_llvm.problem import canonical_text, dtypes, sums
 from ttc_llvm.problem.canonical import Axis, Canonical, Placed
@@ -107,9 +108,25 @@ def test_a_nest_adds_permutations(
     nest = lower(placed.canonical, plan, lookup.find(row))
     rng = np.random.default_rng(case.seed)
     a, b = (rng.integers(-9, 9, x.shape).astype(x.dtype) for x in storages(case))
-    got = interpret(case, nest, placed, a, b, alphas=ALPHAS[1:])
+    got = interpret(case, nest, placed, a, b, start=case.seed % 16, alphas=ALPHAS[1:])
     assert reference.same(got, total(case, strides, a, b), case.b, False), str(nest)
     assert canonical_text.parse(str(placed.canonical)) == placed.canonical
+
+
+@pytest.mark.parametrize(("row", "block"), [("skylake-avx512", (8, 8)), ("skylake-avx512", (16, 8)), ("haswell", (8, 4))])
+def test_tiles_begin_with_lines_of_b_wherever_it_begins(row: str, block: tuple[int, ...]) -> None:
+    walks = [sums.Walks(128, 1, (1, 128)), sums.Walks(128, 128, (128, 1))]
+    d, target = dtypes.dtype("d"), lookup.find(row)
+    placed = sums.from_walks(walks, d, d, Kinds.of(2, 0))
+    plan = CpuPlan((32, 32), block, (1, 0), (1, 0), 2, store=Store.PEELED)
+    assert resolve(placed.canonical, plan, target).store is Store.PEELED
+    nest = lower(placed.canonical, plan, target)
+    case = Case(tuple(Axis(x.extent, x.strides_a[0], x.stride_b) for x in walks), d, d, 2, 0, False, 1)
+    a, b = (np.random.default_rng(1).integers(-9, 9, x.shape).astype(x.dtype) for x in storages(case))
+    result = total(case, [x.strides_a for x in walks], a, b)
+    for start in (0, 1, 6, 13):
+        got = interpret(case, nest, placed, a, b, start=start, alphas=ALPHAS[1:])
+        assert reference.same(got, result, d, False), start
 
 
 def wanted(x: Any, terms: Sequence[tuple[complex, Any]], out: Any, beta: complex) -> Any:
@@ -140,6 +157,19 @@ def test_permutations_of_arrays_are_added(shape: tuple[int, ...], dtype: str) ->
         assert ttc_llvm.permute_sum(x, terms, out=out, beta=beta, threads=1 + number) is out
         np.testing.assert_array_equal(out, result)
         assert memory.intact() and memory_x.intact()
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8", "c16"])
+def test_results_in_memory_begin_anywhere(dtype: str) -> None:
+    n = 640
+    x = np.random.default_rng(8).integers(-9, 9, (n, n)).astype(dtype)
+    for ahead in (0, 16, 48):
+        memory = np.full(n * n * x.itemsize + 128, 7, "u1")
+        start = -memory.ctypes.data % 64 + ahead
+        out = memory[start : start + x.nbytes].view(dtype).reshape(n, n)
+        ttc_llvm.permute_sum(x, [(2, (0, 1)), (-1, (1, 0))], out=out, threads=2)
+        np.testing.assert_array_equal(out, 2 * x - x.T)
+        assert (memory[:start] == 7).all() and (memory[start + x.nbytes :] == 7).all()
 
 
 def test_conjugates_gaps_and_backward_walks() -> None:

@@ -205,10 +205,9 @@ class _Packer:
             Op(Alpha.ONE, Beta.ZERO, False, group.dtype), extents, (0, 0),
         )  # fmt: skip
         sizes = Sizes({0: b.sdiv(stride, i64(self._size))})
-        MicroTileCode(
-            self._module, b, MicroTile.of(node, self._target), (source, panel), {node.op: load_scalars(b, source, node.op)},
-            sizes, {},
-        ).emit([])  # fmt: skip
+        scalars = {node.op: load_scalars(b, source, node.op)}
+        tile = MicroTile.of(node, self._target)
+        MicroTileCode(self._module, b, tile, (source, panel), scalars, sizes, {}).emit([])
 
     def _elements(self, first: ir.Value, limit: ir.Value | None = None) -> None:
         b, group = self._b, self._group

@@ -54,7 +54,7 @@ def permute_sum(
     all of which give one shape. The alphas of equal axes add up, and a term whose alpha is 0 reads nothing; one term is
     what `transpose` does. out: of that shape, of any strides, with memory of its own; its dtype is x's, or the one that
     `transpose` takes beside it. It is read only where beta != 0; without it the result is new, and of x's library.
-    Terms are added in their order and beta * out last, in the wider type, which is rounded once into out.
+    Terms are added in the wider type, beta * out last, and rounded once into out.
     conjugate, order, threads: as in `transpose`. Plans are those of the cost model.
 
     Raises ArrayError for arrays and axes that do not fit, ProblemError for scalars.

@@ -24,7 +24,7 @@ from ..lowering.nodes import (
     Tour,
     assert_never,
 )
-from ..lowering.operands import Prefetch, Space, View
+from ..lowering.operands import Prefetch, Source, Space, View
 from ..problem.canonical import Canonical, Size
 from ..problem.kinds import Alpha, Beta
 
@@ -102,6 +102,8 @@ def _loop(loop: Loop, place: _Place, canonical: Canonical) -> Iterator[str]:
     inner = _entered(place, k, name, loop.step)
     goes_on = f"{name} < {end}" if loop.tail is None else f"{name} + {loop.step} <= {end}"
     yield f"{place.pad()}{_WORDS.get(loop.bind, 'for')} ({name} = {start}; {goes_on}; {name} += {loop.step})"
+    if loop.grain:
+        yield f"{inner.pad()}shorter at first, so that others begin with lines of B"
     if loop.back:
         yield f"{inner.pad()}if fewer than {loop.step} are left: begin early, with the last {loop.step}"
     yield from _nodes(loop.body, inner, canonical)
@@ -188,13 +190,17 @@ def _asked(wanted: Prefetch) -> str:
 
 
 def _assignment(node: Micro | Row, place: _Place) -> str:
-    op = node.op
-    source, target = _element(node.source, place), _element(node.target, place)
-    value = f"conj({source})" if op.conjugate else source
+    sources = node.sources if isinstance(node, Micro) else (Source(node.source, node.op),)
+    target = _element(node.target, place)
+    kept = {Beta.ZERO: "", Beta.ONE: target, Beta.ANY: f"beta * {target}"}[node.op.beta]
+    return f"{target} = {' + '.join(filter(None, (*(_read(one, place) for one in sources), kept))) or '0'}"
+
+
+def _read(source: Source, place: _Place) -> str:
+    op, element = source.op, _element(source.view, place)
+    value = f"conj({element})" if op.conjugate else element
     alpha = f"alpha{op.term}" if op.term else "alpha"
-    read = {Alpha.ZERO: "", Alpha.ONE: value, Alpha.ANY: f"{alpha} * {value}"}[op.alpha]
-    kept = {Beta.ZERO: "", Beta.ONE: target, Beta.ANY: f"beta * {target}"}[op.beta]
-    return f"{target} = {' + '.join(filter(None, (read, kept))) or '0'}"
+    return {Alpha.ZERO: "", Alpha.ONE: value, Alpha.ANY: f"{alpha} * {value}"}[op.alpha]
 
 
 def _element(view: View, place: _Place) -> str:

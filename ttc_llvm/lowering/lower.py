@@ -49,8 +49,8 @@ def lower(canonical: Canonical, plan: CpuPlan, target: Target, loads: int = 0) -
         if chain and number == len(around) - chain.inside - 1:
             body = (OpenSlots(chain.buffer, body),)
         bind = Bind.TASK if number < tasks else Bind.SERIAL
-        stride = task_stride(canonical, plan, k) if bind is Bind.TASK else 1
         grain = writing.grain if canonical.terms and k in axes_of_lines(canonical, plan) else 0
+        stride = task_stride(canonical, plan, k, grain) if bind is Bind.TASK else 1
         body = (Loop(k, sizes[k], step, bind, body, stride=stride, grain=grain),)
     if plan.non_temporal:
         body = (*body, Fence())

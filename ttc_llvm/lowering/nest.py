@@ -26,7 +26,7 @@ from .nodes import (
     every,
     trips,
 )
-from .operands import Buffer
+from .operands import Buffer, Space
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,8 +133,9 @@ def _axes_text(axes: Iterable[int]) -> str:
 def _micro_line(node: Micro) -> str:
     block = "x".join(map(str, node.block))
     parts = [f"micro {block} {node.source.space.value}->{node.target.space.value}"]
-    if node.op.term:
-        parts.append(f"term {node.op.term}")
+    terms = [str(one.op.term) for one in node.sources if one.view.space is Space.A]
+    if node.op.term or node.further:
+        parts.append(f"terms {','.join(terms)}")
     if node.remainder_axes:
         parts.append(f"ragged {_axes_text(node.remainder_axes)}")
     if node.prefetch:

@@ -1,11 +1,10 @@
 """The kinds of nodes of a loop nest.
 
-Every node works on a *box*: per axis a current interval. `Loop` walks its axis' interval in chunks of
-`step`; a chunk is the interval its body sees. A `Loop` with a tail gives its body full chunks only and
-the remainder to the tail; one without gives its body the shorter last chunk as well, or, if it steps
-back, a whole last chunk that begins within the one before. `Micro` permutes one block of elements in
-registers. Extents and strides may be parameters: the same tree, with run-time values in place of
-numbers, is the any-size body.
+Every node works on a *box*: per axis a current interval. `Loop` walks its axis' interval in chunks of `step`; a chunk
+is the interval its body sees. A `Loop` with a tail gives its body full chunks only and the remainder to the tail; one
+without gives its body the shorter last chunk as well, or, if it steps back, a whole last chunk that begins within the
+one before. `Micro` permutes one block of elements in registers. Extents and strides may be parameters: the same tree,
+with run-time values in place of numbers, is the any-size body.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from enum import Enum
 from typing import ClassVar, NoReturn, TypeVar
 
 from ..lazy_dataclasses import dataclass, replace
-from ..problem.canonical import Param, Size
+from ..problem.canonical import Size, static
 from .operands import Buffer, Op, PartialLine, Prefetch, Source, View
 
 FROM_BOTH_ENDS = 0  # a stride of task loops whose extent is known at run time only
@@ -84,7 +83,7 @@ class Micro(_Base):
 
     @property
     def sources(self) -> tuple[Source, ...]:
-        """All that it reads but its target's old elements."""
+        """All views of A, or of scratch, that it adds up."""
         return (Source(self.source, self.op), *self.further)
 
 
@@ -163,9 +162,8 @@ class Orbit(_Base):
     """Move the tiles of an orbit, each to its image, if the box is the last of them in the order of `axes`.
 
     It fills scratch with this box; then the others move one by one, each to the place of one that has left; and scratch
-    drains to the place that is left. image: for every axis the one whose place it takes; axes: those that move; length:
-    tiles of the longest orbits.
-    """
+    drains to what is left. image: by axis the one whose place it takes; axes: those that move; length: tiles of the
+    longest orbits."""
 
     inside: ClassVar[tuple[str, ...]] = ("fill", "step", "drain")
     image: tuple[int, ...]
@@ -180,11 +178,8 @@ class Orbit(_Base):
 @dataclass(frozen=True, slots=True)
 class Tour(_Base):
     """Visit the tiles that read the same tiles of A, one after the other, if the box is the last of them in the order
-    of `axes`.
-
-    images: of the box and of the others: for every axis the one whose position it takes; the first is the box itself;
-    axes: those that move.
-    """
+    of `axes`. images: of the box and of the others: for every axis the one whose position it takes; the first is the
+    box itself; axes: those that move."""
 
     inside: ClassVar[tuple[str, ...]] = ("body",)
     images: tuple[tuple[int, ...], ...]
@@ -238,10 +233,8 @@ Node = Loop | Micro | Row | LoadSlot | Stage | Orbit | Tour | OpenSlots | AtRunE
 
 
 def trips(loop: Loop) -> int:
-    """Iterations of a loop over its whole axis."""
-    if isinstance(loop.extent, Param):
-        raise TypeError(f"{loop.extent.name} is known at run time only")
-    return -(-(loop.extent + max(0, loop.grain - 1)) // loop.step)
+    """Iterations of a loop over its whole axis, which is known."""
+    return -(-(static(loop.extent) + max(0, loop.grain - 1)) // loop.step)
 
 
 def every(nodes: Iterable[Node]) -> Iterator[Node]:

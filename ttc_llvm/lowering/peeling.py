@@ -11,6 +11,8 @@ from .layout import has_vectors, run_axes
 from .plan import CpuPlan
 from .shared_run import is_mirrored, shared_run, short_rows
 
+LONG_ROW = 1 << 10  # bytes: lines at the ends of shorter rows of sums cost as much as ordinary stores
+
 
 def has_aligned_rows(canonical: Canonical, vector: int, run: int = 1) -> bool:
     """True where every row of B, or run that it shares with A, or of so many axes, starts on a boundary of `vector`
@@ -41,11 +43,12 @@ def peeled_grain(canonical: Canonical, plan: CpuPlan, target: Target) -> int:
 
 def summed_grain(canonical: Canonical, plan: CpuPlan, target: Target) -> int:
     """Elements of a line, at which micro-tiles of a sum begin; 0 where rows of B lie in lines in different ways,
-    micro-tiles and tiles are no whole lines, or the machine has no masks."""
+    they are short, micro-tiles and tiles are no whole lines, or the machine has no masks."""
     line, rest = divmod(target.line, canonical.b.itemsize)
     lanes, types = target.lanes(canonical.widest), (canonical.a, canonical.b, canonical.between)
     whole = all(n >= x or n == 1 or n % line == 0 for n, x in zip(plan.tile, canonical.extents, strict=True))
     parts = all(n == 1 or n % line == 0 or line % n == 0 for n in plan.block)
+    whole = whole and canonical.extents[0] * canonical.b.itemsize >= LONG_ROW
     masks = all(target.has_masks(t.itemsize) for t in types) and target.exchange is not Exchange.SEGMENTS
     fits = whole and parts and plan.block[0] % lanes == 0 and has_aligned_rows(canonical, target.line)
     return line if masks and fits and not rest and canonical.between.itemsize == canonical.b.itemsize else 0

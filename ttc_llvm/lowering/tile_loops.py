@@ -58,6 +58,8 @@ def _steps_back(t: TileSpec, k: int) -> bool:
     extent, leaf = t.axes[k].extent, t.leaf
     if isinstance(extent, Param) or k in t.lines[0] or leaf.op.beta is not Beta.ZERO or leaf.non_temporal:
         return False
+    if any(one.view.place == leaf.target.place for one in leaf.sources):  # elements would be added twice
+        return False
     block, last = leaf.block[k], extent % t.tile[k] or min(t.tile[k], extent)
     return last >= block and 2 * (extent % block) >= block
 
@@ -105,7 +107,9 @@ def _masked(t: TileSpec, k: int, rest: list[int], leaf: Micro) -> tuple[Node, ..
     """A masked edge, after whole vectors by non-temporal stores: masked stores are ordinary ones."""
     edge = replace(leaf, remainder_axes=(*leaf.remainder_axes, k), non_temporal=False)
     vector = t.vector // leaf.target.dtype.itemsize
-    if not leaf.non_temporal or k in t.lines[0] or leaf.target.strides[k] != 1 or leaf.block[k] <= vector or leaf.block[k] % vector:
+    if not leaf.non_temporal or k in t.lines[0] or leaf.target.strides[k] != 1:
+        return _nest(t, rest, edge, True)
+    if leaf.block[k] <= vector or leaf.block[k] % vector:
         return _nest(t, rest, edge, True)
     grain = _shrunk(leaf.grain, k, gcd(leaf.grain[k], vector))
     whole = _nest(t, rest, replace(leaf, block=_shrunk(leaf.block, k, vector), grain=grain), True)

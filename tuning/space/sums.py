@@ -7,55 +7,99 @@ from collections.abc import Iterator, Sequence
 from itertools import product
 from math import lcm, prod
 
+from ttc_llvm.lowering.peeling import summed_grain
 from ttc_llvm.lowering.plan import CpuPlan, Fetch, Store
 from ttc_llvm.lowering.tile_sizes import cover, fitted, merge
 from ttc_llvm.machine.target import Target
 from ttc_llvm.problem import sums
 from ttc_llvm.problem.canonical import Canonical
+from ttc_llvm.problem.kinds import Beta
 
-from .blocks import blocks, same_unit_axis
+from .blocks import blocks, same_unit_axis, width
 from .choices import Forced, allowed_stores
 from .in_place import parallel
 
-RUNS = (256, 128, 512)  # bytes of a tile along A and along B, the best first
-ROOM = 4  # scratch and the tiles that are visited together leave as many times this of L2
+RUNS = (512, 256, 128, 64)  # bytes of a tile along A and along B, the best first
+LONG_RUNS = (2048, 1024, 512)  # the same where no term turns registers
+ROOM, LONG_ROOM = 4, 2  # scratch and the tiles that are visited together leave as many times this of L2
+ROWS = (8, 4, 2, 1)  # of a tile along an axis that only changes places, the best first
+FETCHES = ((1, Fetch.BLOCKS), (1, Fetch.FAR), (0, Fetch.BLOCKS))  # of the tiles that are visited next
 
 
 def plans(canonical: Canonical, target: Target, threads: int, forced: Forced) -> Iterator[CpuPlan]:
     """The plans worth trying, those that are usually fastest first. Only forced prefetches and stores are heeded."""
-    allowed = allowed_stores(canonical, target, forced)
-    stores = dict.fromkeys(store if store is Store.CACHED else Store.COMBINED for store in allowed)
     block, order = _block(canonical, target), canonical.along("b")
+    tiles = _tiles(canonical, target, block)
     found = dict[CpuPlan, None]()
-    for run, store, distance in product(RUNS, stores, forced.prefetch or (0,)):
-        tile = _tile(canonical, block, max(1, run // canonical.a.itemsize))
-        plan = CpuPlan(tile, block, order, order, len(order), distance, store, Fetch.BLOCKS)
-        found[plan.changed(parallel=parallel(canonical, plan, threads))] = None
-    room = [plan for plan in found if _bytes(canonical, plan) * ROOM <= target.l2]
-    yield from room or list(found)[-1:]
+    for store, tile, (distance, fetch) in product(
+        _stores(canonical, target, forced), tiles, _fetches(canonical, target, forced)
+    ):
+        plan = CpuPlan(tile, block, order, order, len(order), distance, store, fetch)
+        if store is not Store.PEELED or summed_grain(canonical, plan, target):
+            found[plan.changed(parallel=parallel(canonical, plan, threads))] = None
+    yield from found
 
 
-def _bytes(canonical: Canonical, plan: CpuPlan) -> int:
-    """Of the tiles of A that are visited together, and of scratch."""
-    tile = prod(plan.box(canonical.extents))
-    return tile * (len(sums.group(canonical)) or len(canonical.terms) + 1) * canonical.a.itemsize
+def _stores(canonical: Canonical, target: Target, forced: Forced) -> list[Store]:
+    """Peeled stores where rows of B are whole lines, else ordinary ones before rows that leave scratch."""
+    allowed = allowed_stores(canonical, target, forced)
+    streams = any(store is not Store.CACHED for store in allowed) and canonical.kinds.beta is Beta.ZERO
+    found = [Store.PEELED] if streams else []
+    if not forced.streaming:
+        found.append(Store.CACHED)
+    return [*found, Store.COMBINED] if streams else found or [Store.CACHED]
+
+
+def _fetches(canonical: Canonical, target: Target, forced: Forced) -> Sequence[tuple[int, Fetch]]:
+    """Those of tensors in memory, or that the user wants."""
+    if forced.prefetch:
+        return [(distance, Fetch.BLOCKS) for distance in forced.prefetch]
+    in_caches = canonical.elements * canonical.widest <= target.l2
+    return FETCHES[-1:] if in_caches or not target.prefetches else FETCHES
 
 
 def _block(canonical: Canonical, target: Target) -> tuple[int, ...]:
     """A micro-tile of which every term takes the part that is its registers: as long along an axis as the terms that
-    turn registers need it, or if none does, as the first."""
-    singles = [sums.single(canonical, n) for n in range(len(canonical.terms) + 1)]
-    turning = [one for one in singles if not same_unit_axis(one)] or singles[:1]
-    return tuple(map(max, zip(*(blocks(one, target)[0] for one in turning), strict=True)))
+    turn registers need it, or if none does, one or two registers of a row."""
+    turning = _turning(canonical)
+    if turning:
+        return tuple(map(max, zip(*(blocks(one, target)[0] for one in turning), strict=True)))
+    offered, most = blocks(sums.single(canonical, 0), target), 2 * width(canonical, target)
+    whole = offered[0][0] >= canonical.extents[0]
+    return offered[0] if whole else next((one for one in offered if one[0] <= most), offered[0])
 
 
-def _tile(canonical: Canonical, block: tuple[int, ...], run: int) -> tuple[int, ...]:
-    """A tile with runs of so many elements on all sides that micro-tiles divide."""
-    wanted, common = cover(canonical, "b", run), list(block)
+def _turning(canonical: Canonical) -> list[Canonical]:
+    singles = (sums.single(canonical, n) for n in range(len(canonical.terms) + 1))
+    return [one for one in singles if not same_unit_axis(one)]
+
+
+def _tiles(canonical: Canonical, target: Target, block: tuple[int, ...]) -> list[tuple[int, ...]]:
+    """Tiles with such runs that those that are visited together leave room in L2; at least one."""
+    if _turning(canonical):
+        room, offered = ROOM, [_tile(canonical, block, run, 1) for run in RUNS]
+    else:
+        room, offered = LONG_ROOM, [_tile(canonical, block, run, n) for n, run in product(ROWS, LONG_RUNS)]
+    fitting = [tile for tile in dict.fromkeys(offered) if _bytes(canonical, tile) * room <= target.l2]
+    return fitting or offered[-1:]
+
+
+def _bytes(canonical: Canonical, tile: tuple[int, ...]) -> int:
+    """Of the tiles of A that are visited together."""
+    elements = prod(map(min, tile, canonical.extents))
+    return elements * (len(sums.group(canonical)) or len(canonical.terms) + 1) * canonical.a.itemsize
+
+
+def _tile(canonical: Canonical, block: tuple[int, ...], run: int, rows: int) -> tuple[int, ...]:
+    """A tile with runs of so many bytes on all sides that micro-tiles divide, and so many rows along other axes that
+    change places."""
+    count = max(1, run // canonical.a.itemsize)
+    wanted, common = cover(canonical, "b", count), list(block)
     for n in range(len(canonical.terms) + 1):
-        wanted = merge(wanted, cover(sums.single(canonical, n), "a", run))
+        wanted = merge(wanted, cover(sums.single(canonical, n), "a", count))
     for axes in _together(canonical):
-        longest, unit = max(wanted.get(k, 1) for k in axes), lcm(*(block[k] for k in axes))
+        least = rows if len(axes) > 1 else 1
+        longest, unit = max(wanted.get(k, least) for k in axes), lcm(*(block[k] for k in axes))
         for k in axes:
             wanted[k], common[k] = longest, unit
     return fitted(canonical, tuple(common), wanted)

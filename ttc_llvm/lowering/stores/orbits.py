@@ -47,14 +47,14 @@ def in_orbits(canonical: Canonical, writing: Writing, target: Target, loads: int
     return (Orbit(image, axes, order(image), buffer, *phases),)
 
 
-def task_stride(canonical: Canonical, plan: CpuPlan, axis: int) -> int:
+def task_stride(canonical: Canonical, plan: CpuPlan, axis: int, grain: int) -> int:
     """The stride of a task loop over tiles: of the tiles along the outermost axis that moves, those of the last index
-    move most others."""
+    move most others. grain: of its chunks."""
     extent = canonical.axes[axis].extent
     every = group(canonical) if canonical.terms else [images(canonical.axes)] if canonical.in_place else []
     if axis != next((k for k in plan.order for image in every if image and image[k] != k), None):
         return 1
     if isinstance(extent, Param):
         return FROM_BOTH_ENDS
-    count = -(-extent // plan.tile[axis])
+    count = -(-(extent + max(0, grain - 1)) // plan.tile[axis])
     return next((n for n in range(max(1, round(count * GOLDEN)), 0, -1) if gcd(n, count) == 1), 1)

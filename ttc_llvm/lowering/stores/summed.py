@@ -39,7 +39,8 @@ def _tour(canonical: Canonical, plan: CpuPlan) -> tuple[int, ...]:
 def axes_of_lines(canonical: Canonical, plan: CpuPlan) -> tuple[int, ...]:
     """The axes along which tiles begin with lines of B where these decide: B's contiguous one, and those whose place it
     takes in a tour."""
-    return next((axes for axes in sums.orbits(sums.group(canonical)) if 0 in axes), ()) if _tour(canonical, plan) else (0,)
+    found = sums.orbits(sums.group(canonical)) if _tour(canonical, plan) else ((0,),)
+    return next(axes for axes in found if 0 in axes)
 
 
 def _tile(canonical: Canonical, writing: Writing, target: Target, loads: int) -> tuple[Node, ...]:
@@ -50,12 +51,12 @@ def _tile(canonical: Canonical, writing: Writing, target: Target, loads: int) ->
     held = Source(scratch, Op(Alpha.ONE, Beta.ZERO, False, canonical.between))
     filling: list[Node] = []
     for number, (block, terms) in enumerate(found if writing.by_rows else found[:-1]):
-        leaf = _leaf(canonical, plan, (block, (held, *terms) if number else terms), scratch, loads)
+        leaf = _leaf(canonical, writing, (block, (held, *terms) if number else terms), scratch, loads)
         filling += _loops(canonical, writing, leaf, target)
     if writing.by_rows:
         return (Stage(buffer, tuple(filling), _rows(canonical, plan, scratch)),)
     block, terms = found[-1]
-    leaf = _leaf(canonical, plan, (block, (held, *terms) if filling else terms), views(canonical)[1], loads)
+    leaf = _leaf(canonical, writing, (block, (held, *terms) if filling else terms), views(canonical)[1], loads)
     leaf = replace(leaf, op=replace(leaf.op, beta=canonical.kinds.beta), non_temporal=plan.non_temporal)
     leaving = _loops(canonical, writing, leaf, target)
     return (Stage(buffer, tuple(filling), leaving),) if filling else leaving
@@ -82,19 +83,25 @@ def groups(canonical: Canonical, plan: CpuPlan) -> list[Group]:
     return [(block, (*plain, *terms) if block == first else tuple(terms)) for block, terms in found.items()]
 
 
-def _leaf(canonical: Canonical, plan: CpuPlan, group: Group, sink: View, loads: int) -> Micro:
+def _leaf(canonical: Canonical, writing: Writing, group: Group, sink: View, loads: int) -> Micro:
     block, (first, *further) = group
-    grain = tuple(0 if spans(n, x.extent) else n for n, x in zip(block, canonical.axes, strict=True))
+    axes, line = _lines(canonical, writing)
+    grain = (
+        min(n, line) if k in axes else 0 if spans(n, canonical.axes[k].extent) else n for k, n in enumerate(block)
+    )
     return Micro(
-        first.view, sink, first.op, block, grain,
-        prefetch=prefetch_of(plan), loads=loads, further=tuple(further),
+        first.view, sink, first.op, block, tuple(grain),
+        prefetch=prefetch_of(writing.plan), loads=loads, further=tuple(further),
     )  # fmt: skip
 
 
+def _lines(canonical: Canonical, writing: Writing) -> tuple[tuple[int, ...], int]:
+    """The axes along which micro-tiles begin with lines of B, and the elements of one."""
+    return (axes_of_lines(canonical, writing.plan) if writing.grain else ()), writing.grain
+
+
 def _loops(canonical: Canonical, writing: Writing, leaf: Micro, target: Target) -> tuple[Node, ...]:
-    plan, lines = writing.plan, ((), 0)
-    if writing.grain:
-        lines = axes_of_lines(canonical, plan), writing.grain
+    plan, lines = writing.plan, _lines(canonical, writing)
     every: Sequence[View] = (leaf.target, *(one.view for one in leaf.sources))
     masks = all(has_masks(leaf.block, (view, leaf.target), target) for view in every)
     return loops(TileSpec(canonical.axes, plan.tile, plan.inner, leaf, masks, target.vector_bits // 8, lines))
