@@ -113,7 +113,9 @@ def test_a_nest_adds_permutations(
     assert canonical_text.parse(str(placed.canonical)) == placed.canonical
 
 
-@pytest.mark.parametrize(("row", "block"), [("skylake-avx512", (8, 8)), ("skylake-avx512", (16, 8)), ("haswell", (8, 4))])
+@pytest.mark.parametrize(
+    ("row", "block"), [("skylake-avx512", (8, 8)), ("skylake-avx512", (16, 8)), ("haswell", (8, 4))]
+)
 def test_tiles_begin_with_lines_of_b_wherever_it_begins(row: str, block: tuple[int, ...]) -> None:
     walks = [sums.Walks(128, 1, (1, 128)), sums.Walks(128, 128, (128, 1))]
     d, target = dtypes.dtype("d"), lookup.find(row)
