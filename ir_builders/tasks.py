@@ -10,7 +10,7 @@ from ttc_llvm.lowering.nest import LoopNest
 from ttc_llvm.problem.canonical import Param, Size
 
 from .frame import internal
-from .values import I64, Int, guarded, i32, i64, mul, steps
+from .values import I64, Int, add, guarded, i32, i64, mul, steps
 
 EDGE_TYPE = ir.FunctionType(I64, [I64] * 3)
 
@@ -19,7 +19,8 @@ def task_count(b: ir.IRBuilder, nest: LoopNest, extents: Mapping[int, Int]) -> I
     """Size of a nest's task grid. extents: of the axes whose extents are parameters, by slot."""
     total: Int = 1
     for loop in nest.grid:
-        total = mul(b, total, steps(b, _known(loop.extent, extents), loop.step))
+        extent = add(b, _known(loop.extent, extents), max(0, loop.grain - 1))
+        total = mul(b, total, steps(b, extent, loop.step))
     return total
 
 

@@ -89,7 +89,7 @@ def tasks(nest: LoopNest, values: Sequence[int]) -> int:
 
     def trips(loop: Loop) -> int:
         extent = values[loop.extent.index] if isinstance(loop.extent, Param) else loop.extent
-        return -(-extent // loop.step)
+        return -(-(extent + max(0, loop.grain - 1)) // loop.step)
 
     return prod(trips(loop) for loop in nest.grid)
 

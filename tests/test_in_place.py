@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import entry_calls
 import machine
 import numpy as np
 import pytest
@@ -16,6 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from interpreter import interpret
 from numpy.lib.stride_tricks import as_strided
+from test_entries import compiled
 from tiers import examples
 
 import ttc_llvm
@@ -24,15 +27,19 @@ from ttc_llvm.arrays import without_kernels
 from ttc_llvm.arrays.pairs import PLAIN, scaling
 from ttc_llvm.cli import entry as cli
 from ttc_llvm.lowering.lower import lower
+from ttc_llvm.lowering.nodes import trips
 from ttc_llvm.lowering.plan import CpuPlan, Fetch, Store
 from ttc_llvm.lowering.plan_checks import check
 from ttc_llvm.machine import lookup
+from ttc_llvm.machine.target import Target
 from ttc_llvm.problem import canonical_text, dtypes, orbits
 from ttc_llvm.problem.canonical import Axis, Canonical, Placed
 from ttc_llvm.problem.in_place import images, in_place
 from ttc_llvm.problem.kinds import Kinds
 from ttc_llvm.problem.layouts import column_major
+from ttc_llvm.runtime import backend
 from ttc_llvm.tuning.cost.model import ranked
+from ttc_llvm.tuning.space.candidates import paper_space
 
 SHAPES: dict[tuple[int, ...], tuple[int, ...]] = {  # axes by shape
     (67, 67): (1, 0),
@@ -88,6 +95,47 @@ def test_a_nest_permutes_in_place(move: tuple[Case, Placed, CpuPlan], row: str) 
     x, _ = storages(case)  # B would be NaN where it is not read
     got = interpret(case, nest, placed, x, x)
     assert reference.same(got, expected(case, x, x), case.b, case.plain), str(nest)
+
+
+@st.composite
+def squares(draw: st.DrawFn) -> tuple[Case, CpuPlan, Target, int]:
+    """Squares whose rows lie alike on lines, or half of them, a plan, a machine with masks and without room in L2,
+    and the elements from a line to the tensor."""
+    t = dtypes.dtype(draw(st.sampled_from(["s", "d", "c", "z"])))
+    line, half = 64 // t.itemsize, 32 // t.itemsize
+    n, edge = half * draw(st.integers(3, 9)), line * draw(st.integers(1, 2))
+    count, outside = draw(st.integers(1, 2)), draw(st.booleans())
+    axes = (Axis(n, 1, n), Axis(n, n, 1), Axis(count, n * n, n * n))
+    alpha, beta, conjugate = draw(st.sampled_from(SCALARS[:-1]))
+    case = Case(axes, t, t, alpha, beta, conjugate and t.name in "cz", draw(st.integers(0, 99)), in_place=True)
+    rank = len(case.placed.canonical.axes)
+    order = tuple(draw(st.permutations(range(rank))))
+    block = draw(st.sampled_from([(2, 4), (4, 4), (half, line)]))
+    plan = CpuPlan((edge, edge, 1)[:rank], (*block, 1)[:rank], order, order, 1 + outside)
+    target = replace(lookup.find(draw(st.sampled_from(["avx2", "avx512"]))), l2=1)
+    return case, check(plan, case.placed.canonical), target, draw(st.integers(0, line - 1))
+
+
+@examples(60)
+@given(squares())
+def test_tiles_begin_on_lines(square: tuple[Case, CpuPlan, Target, int]) -> None:
+    case, plan, target, start = square
+    nest, (x, _) = lower(case.placed.canonical, plan, target), storages(case)
+    extents = case.placed.canonical.extents
+    assert str(nest).count("from lines") == (2 if plan.tile[0] < extents[0] else 0)
+    got = interpret(case, nest, case.placed, x, x, start=start)
+    assert reference.same(got, expected(case, x, x), case.b, case.plain), str(nest)
+    if backend.runs_here(target):
+        machine.check(case, machine.Run(plan, target, 2, shift=start))
+
+
+@pytest.mark.parametrize("residue", [0, 4, 60])
+def test_objects_have_tiles_that_begin_on_lines(residue: int) -> None:
+    problem, target = Problem((1, 0), (80, 80), inplace=True), replace(backend.host_target(), l2=1)
+    plan = CpuPlan((16, 16), (4, 4), (1, 0), (1, 0), 2)
+    loaded = compiled(problem, target, plan)
+    for parts in (0, 3):
+        entry_calls.check(loaded.address, problem, entry_calls.Call(parts=parts, residue=residue))
 
 
 def wanted(x: Any, axes: tuple[int, ...], alpha: float, beta: float, conjugate: bool) -> Any:
@@ -190,7 +238,7 @@ def test_parts_of_a_triangle_are_even() -> None:
     form = in_place([Axis(6400, 1, 6400), Axis(6400, 6400, 1)], dtypes.dtype("d"), Kinds.of(1, 0)).canonical
     target = lookup.find("skylake-avx512")
     nest = lower(form, next(ranked(form, target, 2)), target)
-    loop, count = nest.grid[0], -(-6400 // nest.grid[0].step)
+    loop, count = nest.grid[0], trips(nest.grid[0])
     rows = [t * loop.stride % count for t in range(count)]
     assert sorted(rows) == [*range(count)]
     half = sum(row + 1 for row in rows[: count // 2]) / sum(row + 1 for row in rows)
@@ -288,6 +336,33 @@ def test_libraries_hold_problems_in_place_beside_others(tmp_path: Path) -> None:
     header = (tmp_path / "include" / "mine.h").read_text()
     assert "dTranspose10_9x9_inplace(double *A, double alpha, const int *lda);" in header
     assert "dTranspose10_9x9(const double *TTC_RESTRICT A, double *TTC_RESTRICT B," in header
+
+
+@pytest.mark.parametrize(
+    ("option", "message"),
+    [
+        ("--streamingStores", "streaming stores cannot be had in place"),
+        ("--blockings=32x64", "blockings of 32x64 cannot be had in place"),
+    ],
+)
+def test_decisions_that_cannot_be_had(
+    option: str, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = ["--perm=1,0", "--size=90,90", "--inplace", "--effort=2", f"--output-dir={tmp_path}", option]
+    assert cli.main(command) == 2
+    assert message in capsys.readouterr().err
+
+
+def test_decisions_hold() -> None:
+    form = in_place([Axis(640, 1, 640), Axis(640, 640, 1)], dtypes.dtype("d"), Kinds.of(1, 0)).canonical
+    target = lookup.find("avx512")
+    forced = ttc_llvm.Forced(blockings=[(32, 32)], orders=[(0, 1)], prefetch=[4])
+    found = [*ranked(form, target, 1, forced)]
+    assert {(plan.tile, plan.order, plan.prefetch) for plan in found} == {((32, 32), (0, 1), 4)}
+    paper = [*paper_space(form, target, ttc_llvm.Forced())]
+    orders, edges = ((0, 1), (1, 0)), (8, 16, 24, 32)
+    assert {(plan.tile, plan.order) for plan in paper} == {((n, n), order) for n in edges for order in orders}
+    assert all(check(plan, form) is plan for plan in paper)
 
 
 @pytest.mark.parametrize("option", ["--compiler=g++", "--against=mine.cpp"])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from math import prod
+from math import lcm, prod
 from random import Random
 from typing import Any
 
@@ -35,6 +35,7 @@ ENTRIES = 16  # calls of one object
 TYPES = ("s", "d", "c", "z", "i8", "i16", "f16", "i64", "v3", "v5", "v16", "v24")
 THREADS = (1, 2, 3, 4)
 WAYS = ("array", "kernel", "object")
+FIRST = {"dtype": "array", "strides": "array", "threads": "array", "fetch": "kernel", "tiles": "kernel"}
 
 
 def goals() -> tuple[str, ...]:
@@ -48,6 +49,7 @@ def goals() -> tuple[str, ...]:
         "strides": ("odd", "backward"),
         "fetch": ("blocks", "rows"),
         "threads": THREADS,
+        "tiles": ("on-lines",),
     }
     return tuple(f"{what}={value}" for what, choices in values.items() for value in choices)
 
@@ -55,7 +57,7 @@ def goals() -> tuple[str, ...]:
 def attack(rng: Random, goal: str) -> Met:
     """Permute tensors in place, and compare everything that may have been written."""
     kind = goal.partition("=")[0]
-    way = asked(goal, "way") or {"dtype": "array", "strides": "array", "threads": "array", "fetch": "kernel"}.get(kind)
+    way = asked(goal, "way") or FIRST.get(kind)
     way = way or rng.choice(("array", "array", "kernel", "kernel", "kernel", "object"))
     perm, size = shape(rng, goal, 4_000)
     met = {"array": _array, "kernel": _kernel, "object": _object}[way](rng, goal, perm, size)
@@ -66,6 +68,10 @@ def attack(rng: Random, goal: str) -> Met:
 
 def shape(rng: Random, goal: str, elements: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """A permutation, and extents that it keeps."""
+    if asked(goal, "tiles"):  # rows that lie alike on lines, or half of them
+        n = 8 * rng.randrange(3, 13)
+        places = rng.choice(((1, 0), (1, 0, 2), (1, 2, 0) if n <= 24 else (1, 0)))
+        return places, tuple(3 if p == k else n for k, p in enumerate(places))
     wanted = int(asked(goal, "order") or 0)
     while True:
         rank = int(asked(goal, "rank") or rng.choice((2, 2, 3, 3, 4, 5, 6, 7, 1)))
@@ -123,31 +129,40 @@ def _of_steps(steps: list[int], size: int) -> Iterator[str]:
 
 
 def _stated(rng: Random, goal: str, perm: tuple[int, ...], size: tuple[int, ...]) -> Problem:
-    name = rng.choice(TYPES[:4] if asked(goal, "kinds") or rng.random() < 0.5 else TYPES)
+    numbers = asked(goal, "kinds") or asked(goal, "tiles") or rng.random() < 0.5
+    name = rng.choice(TYPES[:4] if numbers else TYPES)
     alpha, beta, conjugate = scalars(rng, dtypes.parse_pair(name)[0], asked(goal, "kinds"))
-    outer = tuple(n + rng.choice((0, 0, 1, 5)) if k < 3 else n for k, n in enumerate(size))
+    gaps = (0,) if asked(goal, "tiles") else (0, 0, 1, 5)
+    outer = tuple(n + rng.choice(gaps) if k < 3 else n for k, n in enumerate(size))
     kept = all(outer[p] == outer[k] for k, p in enumerate(perm))
     return Problem(perm, size, name, outer if kept else None, None, alpha, beta, conjugate, inplace=True)
 
 
 def _kernel(rng: Random, goal: str, perm: tuple[int, ...], size: tuple[int, ...]) -> tuple[set[str], int]:
-    problem, target = _stated(rng, goal, perm, size), rng.choice(list(targets().values()))
+    problem, every = _stated(rng, goal, perm, size), list(targets().values())
+    lines = bool(asked(goal, "tiles")) or rng.random() < 0.2
+    masked = [target for target in every if target.has_masks(problem.a.itemsize)] if lines else []
+    target = replace(rng.choice(masked or every), l2=1)  # no tensor fits in
     case = Case.of(problem, rng.getrandbits(30))
-    plan = _plan(rng, goal, case.placed.canonical)
+    plan = _plan(rng, goal, case.placed.canonical, max(1, LINE // problem.a.itemsize) if lines else 1)
     for _ in range(RUNS):
-        run = Run(plan, target, rng.choice(THREADS), "end", rng.choice(("start", "end")))
+        shift = rng.choice((0, rng.randrange(max(1, LINE // problem.a.itemsize))))
+        run = Run(plan, target, rng.choice(THREADS), "end", rng.choice(("start", "end")), shift=shift)
         machine.check(replace(case, seed=rng.getrandbits(30)), run)
     fetch = {f"fetch={plan.fetch.value}"} if plan.prefetch else set()
-    return fetch | set(_of_scalars(problem.alpha, problem.beta, problem.conjugate, False)), 1
+    tiles = {"tiles=on-lines"} if " from lines of " in str(machine.nest_of(case, run)) else set()
+    return fetch | tiles | set(_of_scalars(problem.alpha, problem.beta, problem.conjugate, False)), 1
 
 
-def _plan(rng: Random, goal: str, form: Canonical) -> CpuPlan:
-    """Any plan in place; where alpha is 0 it is one for memory of its own, which is all that is read."""
+def _plan(rng: Random, goal: str, form: Canonical, line: int) -> CpuPlan:
+    """Any plan in place; where alpha is 0 it is one for memory of its own, which is all that is read. line: edges of
+    tiles along the first two axes are multiples of it."""
     rank = len(form.axes)
     block = tuple(min(rng.choice((1, 2, 4, 8, 16)), max(1, n)) for n in form.extents)
     while prod(block) > 256:
         block = tuple(max(1, n // 2) for n in block)
     tile = tuple(edge * rng.choice((1, 2, 3, 4)) for edge in block)
+    tile = tuple(lcm(edge, line) if k < 2 else edge for k, edge in enumerate(tile))
     if form.in_place:
         tile, block = alike(form, tile, block)
     order, inner = (tuple(rng.sample(range(rank), rank)) for _ in range(2))
@@ -160,7 +175,7 @@ def _plan(rng: Random, goal: str, form: Canonical) -> CpuPlan:
 
 
 def _object(rng: Random, goal: str, perm: tuple[int, ...], size: tuple[int, ...]) -> tuple[set[str], int]:
-    own, target = _stated(rng, goal, perm, size), rng.choice(list(targets().values()))
+    own, target = _stated(rng, goal, perm, size), replace(rng.choice(list(targets().values())), l2=1)
     loaded, done = compiled(own, target, plain_plan(own, target)), set()
     for _ in range(ENTRIES):
         seed = rng.getrandbits(20)

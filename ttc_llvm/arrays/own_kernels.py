@@ -45,7 +45,7 @@ def modelled(canonical: Canonical, target: Target, threads: int, forced: Forced)
     nearly fit into L2 are 1.4 times as fast where whole vectors are written past it, merged planes 1.03 to 1.09 times
     where each plane's lines are prefetched."""
     plan = model_plan(canonical, target, threads, forced)
-    if forced is not FREE or not canonical.is_move or not target.streams:
+    if forced is not FREE or not canonical.is_move or canonical.in_place or not target.streams:
         return plan
     if plan.store is Store.CACHED and 2 * canonical.bytes_moved > 3 * target.l2 * threads:
         streamed = model_plan(canonical, target, threads, STREAMED)

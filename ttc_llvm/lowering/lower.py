@@ -13,7 +13,7 @@ from .plan_checks import check
 from .stores.buffered import buffered
 from .stores.direct import micro_tiles, rows
 from .stores.joined import joined
-from .stores.orbits import in_orbits, task_stride
+from .stores.orbits import in_orbits, on_lines, task_stride
 from .stores.peeled import peeled
 from .stores.summed import axes_of_lines, summed
 from .writing import Writing, resolve
@@ -41,7 +41,9 @@ def lower(canonical: Canonical, plan: CpuPlan, target: Target, loads: int = 0) -
     writing = resolve(canonical, plan, target)
     plan, chain = writing.plan, writing.chain
     tiles = in_orbits if canonical.in_place else summed if canonical.terms else _TILES[writing.store]
-    body = tiles(canonical, writing, target, loads)
+    body, grains = tiles(canonical, writing, target, loads), on_lines(canonical, plan, target)
+    if canonical.terms:
+        grains = dict.fromkeys(axes_of_lines(canonical, plan), writing.grain)
     sizes = tuple(axis.extent for axis in canonical.axes)
     tasks = len(plan.grid(sizes))
     around = list(enumerate(plan.loops(sizes)))
@@ -49,7 +51,7 @@ def lower(canonical: Canonical, plan: CpuPlan, target: Target, loads: int = 0) -
         if chain and number == len(around) - chain.inside - 1:
             body = (OpenSlots(chain.buffer, body),)
         bind = Bind.TASK if number < tasks else Bind.SERIAL
-        grain = writing.grain if canonical.terms and k in axes_of_lines(canonical, plan) else 0
+        grain = grains.get(k, 0)
         stride = task_stride(canonical, plan, k, grain) if bind is Bind.TASK else 1
         body = (Loop(k, sizes[k], step, bind, body, stride=stride, grain=grain),)
     if plan.non_temporal:

@@ -17,7 +17,8 @@ OWN_EDGES = 2  # axes with remainders that have micro-tiles of their own: three 
 class TileSpec:
     """The loops inside one tile: axes, the tile's extents, the order, the micro-tile to shrink, whether masks serve its
     edges, and the bytes of a vector. lines: axes along which micro-tiles begin with a line of B, wherever B begins, and
-    its elements: masks serve what is before the first one."""
+    its elements: masks serve what is before the first one; with 0 elements they begin where tiles do, of which any may
+    be short."""
 
     axes: tuple[Axis, ...]
     tile: tuple[int, ...]

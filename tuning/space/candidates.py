@@ -21,6 +21,7 @@ from ttc_llvm.lowering.writing import pays, room_depends_on
 from ttc_llvm.machine.target import Target
 from ttc_llvm.problem.canonical import Canonical
 
+from . import in_place
 from .blocks import blocks, same_unit_axis, unit_axes, width
 from .chained import chained_seeds
 from .choices import SILENT, Forced, allowed_stores, block_fetch, inner_orders, tile_orders, usual_fetch
@@ -101,6 +102,9 @@ class _CpuWalk:
 
 def paper_space(canonical: Canonical, target: Target, forced: Forced) -> Iterator[CpuPlan]:
     """The paper's space on the merged axes: all d! orders of the tile loops x 16 blockings (section 4)."""
+    if canonical.in_place:
+        yield from in_place.paper_space(canonical, target, forced)
+        return
     base = next(seeds(canonical, target, forced))
     rank = len(canonical.axes)
     w = width(canonical, target)

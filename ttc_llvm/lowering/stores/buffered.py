@@ -43,11 +43,13 @@ def buffered(canonical: Canonical, writing: Writing, target: Target, loads: int)
     return (Stage(buffer, filling, row_loops(canonical, plan, row, order)),)
 
 
-def phase(canonical: Canonical, plan: CpuPlan, leaf: Micro, target: Target) -> tuple[Node, ...]:
-    """The loops that fill or drain a tile of scratch by this micro-tile."""
+def phase(
+    canonical: Canonical, plan: CpuPlan, leaf: Micro, target: Target, cut: tuple[int, ...] = ()
+) -> tuple[Node, ...]:
+    """The loops that fill or drain a tile of scratch by this micro-tile. cut: axes along which tiles may be short."""
     inner = plan.inner if leaf.block == plan.block else canonical.along("b")
     masks = has_masks(leaf.block, (leaf.source, leaf.target), target)
-    return loops(TileSpec(canonical.axes, plan.tile, inner, leaf, masks, target.vector_bits // 8))
+    return loops(TileSpec(canonical.axes, plan.tile, inner, leaf, masks, target.vector_bits // 8, (cut, 0)))
 
 
 def row_block(canonical: Canonical, plan: CpuPlan, target: Target) -> tuple[int, ...]:

@@ -6,10 +6,10 @@ from math import gcd
 
 from ...lazy_dataclasses import replace
 from ...machine.target import Target
-from ...problem.canonical import Canonical, Param
+from ...problem.canonical import LONGEST, Canonical, Param, static
 from ...problem.in_place import images
 from ...problem.kinds import Alpha, Beta
-from ...problem.orbits import order
+from ...problem.orbits import cycles, order
 from ...problem.sums import group
 from ..nodes import FROM_BOTH_ENDS, Micro, Node, Orbit
 from ..operands import Op, Space, View
@@ -29,22 +29,43 @@ def in_orbits(canonical: Canonical, writing: Writing, target: Target, loads: int
     source, sink = views(canonical)
     buffer = tile_buffer(canonical, plan, target, None)
     scratch = View(Space.SCRATCH, canonical.a, buffer.strides)
-    direct = direct_leaf(canonical, plan, loads)
+    direct, cut = direct_leaf(canonical, plan, loads), tuple(on_lines(canonical, plan, target))
+    direct = replace(direct, grain=_anywhere(direct.grain, cut))
     move = Op(Alpha.ONE, Beta.ZERO, False, canonical.a)
     ahead = direct.prefetch if plan.fetch is Fetch.ROWS else None  # of the next tile, and of its place
     fill = Micro(source, scratch, move, plan.block, direct.grain, prefetch=ahead, loads=loads)
     flat = row_block(canonical, plan, target)
     grain = tuple(0 if spans(block, axis.extent) else block for block, axis in zip(flat, canonical.axes, strict=True))
-    drain = Micro(scratch, sink, operation(canonical), flat, grain, prefetch=ahead)
+    drain = Micro(scratch, sink, operation(canonical), flat, _anywhere(grain, cut), prefetch=ahead)
     steps = loops(
         TileSpec(
             canonical.axes, plan.tile, plan.inner, replace(direct, prefetch=None) if ahead else direct,
-            has_masks(plan.block, (source, sink), target), target.vector_bits // 8,
+            has_masks(plan.block, (source, sink), target), target.vector_bits // 8, (cut, 0),
         )
     )  # fmt: skip
     axes = tuple(k for k in plan.order if image[k] != k)
-    phases = (phase(canonical, plan, fill, target), steps, phase(canonical, plan, drain, target))
+    phases = (phase(canonical, plan, fill, target, cut), steps, phase(canonical, plan, drain, target, cut))
     return (Orbit(image, axes, order(image), buffer, *phases),)
+
+
+def on_lines(canonical: Canonical, plan: CpuPlan, target: Target) -> dict[int, int]:
+    """The elements of a line, by the axes along which tiles in place begin on lines, wherever the tensor does: B's
+    contiguous one and those whose place it takes, of a tensor beyond L2 whose rows lie alike on lines, or half of
+    them."""
+    if not canonical.in_place or LONGEST in canonical.bounds or canonical.axes[0].stride_b != 1:
+        return {}
+    (cycle, *_), size, half = cycles(images(canonical.axes) or ()), canonical.a.itemsize, target.line // 2
+    alike = all(static(axis.stride_b) * size % half == 0 for axis in canonical.axes[1:])
+    if len(cycle) < 2 or half % size or not alike or not target.has_masks(size):
+        return {}
+    line, tile = 2 * half // size, plan.tile[0]
+    pays = tile % line == 0 and tile < canonical.extents[0] and canonical.elements * size > target.l2
+    return dict.fromkeys(cycle, line) if pays else {}
+
+
+def _anywhere(grain: tuple[int, ...], cut: tuple[int, ...]) -> tuple[int, ...]:
+    """The grain of micro-tiles that may begin anywhere along these axes."""
+    return tuple(1 if k in cut else n for k, n in enumerate(grain))
 
 
 def task_stride(canonical: Canonical, plan: CpuPlan, axis: int, grain: int) -> int:
