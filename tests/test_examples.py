@@ -15,6 +15,12 @@ ROOT = Path(__file__).parent.parent
 EXAMPLES = ROOT / "examples"
 SIZES = {"gemm": ("70", "37", "45")}  # of the slow one under valgrind, ragged everywhere
 THREADS = {"OMP_NUM_THREADS": "3"}
+# What ends a program where it does what the languages leave undefined; Clang's traps need no library.
+SANITIZERS = {
+    "g": "-fsanitize=undefined,address -fno-sanitize-recover=all",
+    "clang": "-fsanitize=undefined -fsanitize-trap=undefined",
+}
+VALGRIND = ("valgrind", "-q", "--error-exitcode=9")
 
 
 def copied(name: str, folder: Path) -> Path:
@@ -31,22 +37,23 @@ def make(folder: Path, *variables: str) -> None:
     run(compiler("make"), ttc, flags, *variables, cwd=folder, env={"PYTHONPATH": path, "TTC_DATABASE": database})
 
 
-def check(program: Path, *arguments: str) -> None:
-    """It runs, says that all is well, and touches nothing that it should not."""
-    for before in ((), (compiler("valgrind"), "-q", "--error-exitcode=9")):
-        printed = run(*before, program, *arguments, env=THREADS)
+def check(program: Path, watched: bool = True) -> None:
+    """It runs, says that all is well, and touches nothing that it should not. watched: also under valgrind."""
+    for before in ((), (compiler(VALGRIND[0]), *VALGRIND[1:]))[: 1 + watched]:
+        printed = run(*before, program, *SIZES.get(program.name, ()), env=THREADS)
         assert "ok" in printed and "WRONG" not in printed
 
 
 def build_and_check(folder: Path, program: str, variable: str, drivers: tuple[str, ...]) -> None:
-    """The program by every compiler; objects are generated once."""
-    for driver in map(compiler, drivers):
-        for openmp in ("", "-fopenmp"):
-            if openmp:
-                needs_openmp(driver, folder)
+    """The program by every compiler, alone, with OpenMP and with sanitizers; objects are generated once."""
+    for name in drivers:
+        driver = compiler(name)
+        needs_openmp(driver, folder)
+        sanitizers = SANITIZERS[name.rstrip("c+")]
+        for flags in ("", "-fopenmp", sanitizers):
             (folder / program).unlink(missing_ok=True)
-            make(folder, f"{variable}={driver}", f"OPENMP={openmp}")
-            check(folder / program, *SIZES.get(program, ()))
+            make(folder, f"{variable}={driver}", f"OPENMP={flags}")
+            check(folder / program, watched=flags != sanitizers)
 
 
 def shim(folder: Path) -> Path:
