@@ -126,7 +126,8 @@ def test_fortran(runtime: str, tmp_path: Path) -> None:
     folder = copied("fortran", tmp_path)
     openmp = "-fopenmp" if runtime == "GNU" else openmp_library(compiler("clang"), tmp_path)
     make(folder, f"OPENMP={openmp}")
-    check(folder / "transpose")
+    for program in ("transpose", "planned"):
+        check(folder / program)
 
 
 def test_makefiles_forget_what_they_built(tmp_path: Path) -> None:
