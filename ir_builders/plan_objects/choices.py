@@ -16,6 +16,7 @@ COMPACT = 16 << 10  # bytes that a block of short rows reaches over in A: it sta
 ENOUGH_TASKS = 4  # of a thread: whole rows of B are then worth more than equal shares
 TASKS_PER_THREAD = 20  # where rows are divided: threads are then at most 5 % apart
 LONG_PIECE = 8192  # bytes of the shortest pieces of rows of B: two lines of each are written in part
+SHORT_PIECE = 1024  # of pieces of rows that follow each other
 FEWEST_TASKS = 2  # of a thread: shorter runs of A, where panels have fewer rows, cost more than waiting for others
 PIECE_ROWS = 64  # the fewest in a piece of axis 1: whole tiles, and lines of A
 ON_LINE, ON_ELEMENT, ANYWHERE = 0, 1, 2  # levels: where B begins
@@ -43,7 +44,10 @@ def choose(library: int, types: int, layout: int, kind: int, level: int, threads
     _write(kernel, work, 0 if variant == f.ELEMENTS else near, variant, call)
     paying = min(threads, _weight(work) // f.BYTES_PER_PART)
     if load64(call + f.TASKS) * load64(call + f.OUTER) < ENOUGH_TASKS * paying and paying > 1:
-        if variant != f.COLUMNS_DENSE:
+        if variant == f.COLUMNS_DENSE:
+            row = load64(work + axes.LIST + axes.N) * load64(work + axes.UNIT_B)
+            _divide(kernel, work, 2, max(1, SHORT_PIECE // row), FEWEST_TASKS * paying, call)
+        else:
             line = load64(library + f.LINE)
             least = line * max(1, LONG_PIECE // (line * load64(work + axes.UNIT_B)))
             _divide(kernel, work, 0, least, TASKS_PER_THREAD * paying, call)
