@@ -13,6 +13,7 @@ from ttc_llvm.lowering.nodes import Micro
 from ttc_llvm.lowering.operands import View
 from ttc_llvm.machine.target import Exchange, Target
 from ttc_llvm.problem.canonical import Size
+from ttc_llvm.problem.dtypes import DType
 from ttc_llvm.problem.kinds import Alpha, Beta
 
 from . import network
@@ -49,13 +50,25 @@ class MicroTile:
 
     @classmethod
     def of(cls, node: Micro, machine: Target) -> MicroTile:
-        """Lay the block out for both sides, at the width of the widest element type."""
+        """Lay the block out for both sides, at the width of the widest element type; B's in whole registers where its
+        numbers are the shorter ones and are what registers exchange."""
         lanes = machine.lanes(max(t.itemsize for t in (node.source.dtype, node.target.dtype, node.op.compute)))
+        lanes_b = machine.lanes(node.target.dtype.itemsize) if converts_first(node, machine) else lanes
         masks = all(machine.has_masks(view.dtype.itemsize) for view in (node.source, node.target))
         apart_a = masks and _rows_apart(node, node.source, lanes, MASKED_LOAD)
-        apart_b = masks and not node.non_temporal and _rows_apart(node, node.target, lanes, 0.0)
+        apart_b = masks and not node.non_temporal and _rows_apart(node, node.target, lanes_b, 0.0)
         a = register_layout(node.block, node.source.strides, lanes, apart_a, masks)
-        return cls(node, machine, a, register_layout(node.block, node.target.strides, lanes, apart_b))
+        return cls(node, machine, a, register_layout(node.block, node.target.strides, lanes_b, apart_b))
+
+    @property
+    def first(self) -> bool:
+        """True where numbers are scaled and converted before registers exchange them, else after."""
+        return converts_first(self.node, self.machine)
+
+    @property
+    def carried(self) -> DType:
+        """The type of elements that registers exchange: B's where it is the shorter one and B is not read."""
+        return self.node.target.dtype if self.first else self.node.op.compute
 
     @property
     def whole(self) -> MicroTile:
@@ -78,7 +91,7 @@ class MicroTile:
         node = self.node
         if node.straight:
             return straight(self.a, self.b)
-        group = max(1, 16 // node.op.compute.itemsize)
+        group = max(1, 16 // self.carried.itemsize)
         loaded = sources(node.block, node.source.strides)
         return network.build(node.block, self.a, self.b, loaded, group, self._loads())
 
@@ -113,13 +126,13 @@ class MicroTile:
 
     def _loads(self) -> Loads:
         """Loads in pieces, where all rows exist, need no conversion before shuffling, and stay in L1 meanwhile."""
-        node, compute = self.node, self.node.op.compute
+        node, carried = self.node, self.carried
         in_place = self.machine.exchange is Exchange.TRANSPOSE
-        if node.remainder_axes or node.source.dtype.itemsize != compute.itemsize or (self._crowds() and not in_place):
+        if node.remainder_axes or node.source.dtype.itemsize != carried.itemsize or (self._crowds() and not in_place):
             return Loads(in_place=in_place)
-        each = OPERATIONS.get((node.op.alpha, node.op.beta), 0) * parts_per_element(compute)
-        full = self.b.lanes == self.machine.lanes(compute.itemsize)
-        piece = self.machine.insert_bits // (8 * compute.itemsize)
+        each = OPERATIONS.get((node.op.alpha, node.op.beta), 0) * parts_per_element(node.op.compute)
+        full = self.b.lanes == self.machine.lanes(carried.itemsize)
+        piece = self.machine.insert_bits // (8 * carried.itemsize)
         return Loads(piece, each, INSERT if full else INSERT_NARROW, in_place)
 
     def _crowds(self) -> bool:
@@ -132,6 +145,13 @@ class MicroTile:
             offset = sum(i * stride for i, stride in zip(register.start, strides, strict=True))
             lines.add(offset * node.source.dtype.itemsize // machine.line)
         return max(Counter(line % sets for line in lines).values()) > machine.ways
+
+
+def converts_first(node: Micro, machine: Target) -> bool:
+    """True where numbers become shorter, nothing is added to them, and any registers can be joined."""
+    shorter = node.target.dtype.itemsize < node.source.dtype.itemsize
+    copies = node.op.beta is Beta.ZERO and node.op.alpha is not Alpha.ZERO and not (node.further or node.op.term)
+    return shorter and copies and not node.straight and machine.exchange is Exchange.UNPACK
 
 
 def _rows_apart(node: Micro, view: View, lanes: int, extra: float) -> bool:

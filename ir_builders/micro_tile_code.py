@@ -141,12 +141,12 @@ class MicroTileCode:
 
     def _load(self, number: int) -> ir.Value:
         assert self.net is not None
-        node = self.tile.node
         if self.net.pieces:
             raw = self._load_pieces(self.net.pieces[number])
         else:
             raw = self.load_side.load(self.b, self._row(number), self.tile.a.registers[number])
-        return self._converted(raw, node.source.dtype, node.op.compute)
+        found = self._converted(raw, self.tile.node.source.dtype, self.tile.node.op.compute)
+        return self._scaled(found, self.tile.a.lanes) if self.tile.first else found
 
     def _load_pieces(self, pieces: Pieces) -> ir.Value:
         size = self.tile.node.source.dtype.itemsize
@@ -169,7 +169,7 @@ class MicroTileCode:
 
     def _shuffle(self, step: network.Shuffle) -> ir.Value:
         left, right = self._value(step.left), self._value(step.right)
-        per_element = units(self.tile.node.op.compute.itemsize)
+        per_element = units(self.tile.carried.itemsize)
         lanes = [None if m == HOLE else m * per_element + u for m in step.mask for u in range(per_element)]
         if self.in_place:
             return scalable.permuted(self.module, self.b, left, right, lanes)
@@ -187,7 +187,7 @@ class MicroTileCode:
         if node.op.beta is not Beta.ZERO:
             loaded = self.store_side.load(b, self._unwritten(address, register), register)
             old = self._converted(loaded, node.target.dtype, node.op.compute)
-        value = self._scaled(a, self.tile.b.lanes, old, number)
+        value = a if self.tile.first and a is not None else self._scaled(a, self.tile.b.lanes, old, number)
         if self.together > 1 and self.continuation is None:
             self._gather(value, number)
             return

@@ -75,23 +75,24 @@ def narrowed(b: ir.IRBuilder, x: ir.Value, form: Float) -> ir.Value:
     bits = b.bitcast(x, kind)
     if form.exponent == SINGLE.exponent:
         return _halved(b, x, bits, form)
-    sign = b.and_(bits, constant(kind, _SIGN))
-    size = b.xor(bits, sign)
     moved = SINGLE.bias - form.bias
-    even = b.and_(b.lshr(size, constant(kind, shift)), constant(kind, 1))
-    up = constant(kind, (1 << shift - 1) - 1 - (moved << SINGLE.mantissa))
-    found = b.lshr(b.add(b.add(size, up), even), constant(kind, shift))
-    tiny = b.icmp_unsigned("<", size, constant(kind, moved + 1 << SINGLE.mantissa))
-    unit = constant(x.type, 2.0 ** (1 - form.bias + shift))
-    whole = b.bitcast(b.fadd(b.bitcast(size, x.type), unit), kind)
-    found = b.select(tiny, b.sub(whole, b.bitcast(unit, kind)), found)
-    beyond = constant(kind, form.beyond)
-    found = b.select(b.icmp_unsigned(">", found, beyond), beyond, found)
+    size = b.and_(bits, constant(kind, _SIGN - 1))
+    most = constant(kind, (form.beyond << shift) + (moved << SINGLE.mantissa))
+    within = b.select(b.icmp_unsigned("<", size, most), size, most)
+    # A power of two whose last bit is the number's unit, at least that of numbers without a leading 1.
+    first, least = b.and_(within, constant(kind, _INFINITE)), constant(kind, moved + 1 << SINGLE.mantissa)
+    first = b.select(b.icmp_unsigned(">", first, least), first, least)
+    power = b.add(first, constant(kind, shift << SINGLE.mantissa))
+    whole = b.bitcast(b.fadd(b.bitcast(within, x.type), b.bitcast(power, x.type)), kind)
+    # Its exponent, shifted, and its last bits are the result, but for the least exponent and what is cut off.
+    least_power = constant(kind, moved + 1 + shift << form.mantissa)
+    found = b.sub(b.add(b.lshr(whole, constant(kind, shift)), whole), least_power)
     if form.infinite:
         quiet = b.or_(b.lshr(size, constant(kind, shift)), constant(kind, form.beyond | 1 << form.mantissa - 1))
         quiet = b.and_(quiet, constant(kind, (1 << form.bits - 1) - 1))
         found = b.select(b.icmp_unsigned(">", size, constant(kind, _INFINITE)), quiet, found)
-    found = b.or_(found, b.lshr(sign, constant(kind, 32 - form.bits)))
+    sign = b.and_(b.lshr(bits, constant(kind, 32 - form.bits)), constant(kind, 1 << form.bits - 1))
+    found = b.or_(found, sign)  # of which the higher bits are cut off
     return b.trunc(found, integers(x, form.bits))
 
 

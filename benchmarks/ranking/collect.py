@@ -29,6 +29,7 @@ from ttc_llvm.lowering.plan import CpuPlan
 from ttc_llvm.lowering.writing import has_room
 from ttc_llvm.machine.target import Target
 from ttc_llvm.problem.canonical import Canonical, canonicalise
+from ttc_llvm.problem.dtypes import pair_name
 from ttc_llvm.runtime import affinity, backend, runtime
 from ttc_llvm.runtime.kernel import Kernel
 from ttc_llvm.tuning.cost.model import ranked
@@ -100,7 +101,8 @@ def explored(problem: Problem, seconds: float, seed: int, cpus: Sequence[int]) -
     ceiling = bench.ceiling
     speed = c.bytes_moved / GIB / ceiling
     plans = {str(plan): round(speed / took, 3) for plan, took in found.items()}
-    text = {"perm": problem.perm, "size": problem.size, "dtype": problem.dtype, "beta": problem.beta.real}
+    pair = pair_name(problem.a, problem.b)
+    text = {"perm": problem.perm, "size": problem.size, "dtype": pair, "beta": problem.beta.real}
     machine = {"cpu": target.cpu, "l1": target.l1, "l2": target.l2, "ways": target.ways}
     how = {"machine": machine, "kernels": KERNELS, "ceiling": round(ceiling, 1), "threads": threads}
     return {**text, **how, "plans": plans}
@@ -136,6 +138,7 @@ def main() -> None:
     parser.add_argument("--ragged", action="store_true", help="odd extents")
     parser.add_argument("--rows", action="store_true", help="short rows that stay rows")
     parser.add_argument("--small", action="store_true", help="as many small extents as make a tensor, often all 2")
+    parser.add_argument("--casts", action="store_true", help="between two types")
     parser.add_argument("--unit", type=int, help="longer extents are multiples of this")
     parser.add_argument("--rank", type=int, action="append", default=[], help="indices; may be repeated")
     args = parser.parse_args()
@@ -145,7 +148,7 @@ def main() -> None:
     runtime.set_affinity(placed)
     if args.small and (args.ragged or args.rows or args.unit or args.rank):
         parser.error("--small: extents and ranks are its own; leave out --ragged, --rows, --unit and --rank")
-    usual = partial(problems, ragged=args.ragged, rows=args.rows, unit=args.unit, ranks=args.rank)
+    usual = partial(problems, ragged=args.ragged, rows=args.rows, unit=args.unit, ranks=args.rank, casts=args.casts)
     drawn = (small_problems if args.small else usual)(args.seed, args.problems, args.kind)
     for number, problem in enumerate(drawn):
         if number < args.first:

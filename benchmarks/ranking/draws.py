@@ -12,11 +12,13 @@ from ttc_llvm.lowering.chain_plans import chained_plan
 from ttc_llvm.lowering.plan import CpuPlan, Fetch, Store
 from ttc_llvm.machine.target import Target
 from ttc_llvm.problem.canonical import Canonical
+from ttc_llvm.problem.dtypes import parse_pair
 from ttc_llvm.tuning.space import blocks
 from ttc_llvm.tuning.space.choices import DISTANCES, PANELS, inner_orders, panel, stores, tile_orders
 
 BYTES = 128 << 20  # of each tensor
 DTYPES = ("s",) * 6 + ("d", "d", "c", "z")
+PAIRS = ("u8,s", "f16,s", "s,bf16", "s,e4m3fn", "i64,s", "s,f16", "s,u8", "sr,s", "u8,f16", "s,d", "d,s", "e4m3fn,s")
 UNIT_BLOCKS = (1, 1, 2, 2, 4, 8, 16, 32, 64, 128)
 RANKS, ROWS_RANKS = (2, 3, 3, 4, 4, 5, 6), (3, 3, 4, 5)
 CARRIED = (64, 128, 128, 256, 512, 1024)  # bytes of the sides of tiles whose runs of B go on
@@ -35,6 +37,7 @@ def problems(
     rows: bool = False,
     unit: int | None = None,
     ranks: Sequence[int] = (),
+    casts: bool = False,
 ) -> Iterator[Problem]:
     """Random problems of 2 to 6 indices that cannot be merged. kind: one of KINDS; ragged: odd extents only, whose
     rows start anywhere in a line; rows: short ones, which stay; unit: what longer extents are multiples of, by lot if
@@ -45,8 +48,8 @@ def problems(
         perm = _permutation(rng, rank)
         while rows and perm[0] != 0:
             perm = _permutation(rng, rank)
-        dtype = rng.choice(DTYPES)
-        size = _size(rng, rank, BYTES // {"s": 4, "d": 8, "c": 8, "z": 16}[dtype], unit)
+        dtype = rng.choice(PAIRS if casts else DTYPES)
+        size = _size(rng, rank, BYTES // max(t.itemsize for t in parse_pair(dtype)), unit)
         if ragged:
             size = tuple(extent | 1 for extent in size)
         if rows:

@@ -17,6 +17,7 @@ from .words import (
     by_time,
     choice_of_candidates,
     choice_of_ranked,
+    conversion_lines,
     factor,
     main_facts,
     meaning,
@@ -89,6 +90,7 @@ def _merged(e: Explanation) -> Iterator[str]:
         yield f"rows of {item // element} elements are moved as items of {item} bytes"
     kinds = e.canonical.kinds
     yield f"elements {e.canonical.a} -> {e.canonical.b}, alpha {kinds.alpha.value}, beta {kinds.beta.value}"
+    yield from conversion_lines(e)
 
 
 # --- plans --------------------------------------------------------------------------------------------------

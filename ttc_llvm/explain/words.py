@@ -10,9 +10,12 @@ from ..lowering.fallback import for_misaligned_a, for_misaligned_b
 from ..lowering.plan import CpuPlan, Store
 from ..lowering.writing import resolve
 from ..problem.tables import wrapped
+from ..problem.wording import count
 from ..runtime.kernel import name_of
+from ..tuning.cost.conversions import conversion, passed
 from ..tuning.cost.cost import Terms
 from ..tuning.search.leaderboard import CHOICE
+from ..tuning.space.blocks import converts_first, width
 
 if TYPE_CHECKING:
     from .explanation import Explanation, RankedPlan, Tried
@@ -79,6 +82,17 @@ def other_plans(e: Explanation) -> Iterator[tuple[str, str]]:
     lines = for_misaligned_a(e.canonical, e.plan, e.target)
     if lines.loads:
         yield f"where A alone is misaligned to {e.target.line} bytes", name_of(lines.plan, lines.loads)
+
+
+def conversion_lines(e: Explanation) -> list[str]:
+    """The types that numbers go through, what that costs, and the type of the arithmetic; none where they stay."""
+    c = e.canonical
+    if not passed(c):
+        return []
+    way = " -> ".join(dict.fromkeys(map(str, (c.a, c.between, c.b))))
+    cost = f"{count(conversion(c, e.target), 'vector operation')} for {width(c, e.target)} numbers"
+    carried = c.b if converts_first(c, e.target) else c.between
+    return [f"numbers are converted {way}, registers exchange {carried}: {cost}; alpha and beta in {c.compute}"]
 
 
 def source(e: Explanation) -> str:

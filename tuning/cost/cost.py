@@ -17,7 +17,8 @@ from ttc_llvm.machine.target import Target
 from ttc_llvm.problem.canonical import Canonical
 from ttc_llvm.problem.kinds import Alpha, Beta
 
-from ..space.blocks import registers
+from ..space.blocks import converts_first, registers, width
+from .conversions import conversion
 from .features import Features, kind
 from .fitted import networks
 from .groups import Fact, columns, row
@@ -164,13 +165,17 @@ class Model:
 
 
 def operations(canonical: Canonical, block: tuple[int, ...], target: Target) -> int:
-    """Vector loads, stores and shuffles of one micro-tile."""
+    """Vector loads, stores, shuffles and conversions of one micro-tile."""
     a, b = registers(canonical, block, target)
     if canonical.kinds.alpha is Alpha.ZERO:
         return 2 * len(b.registers)
     same = bool(a.run) and a.run == b.run
-    stages = 0 if same else max(1, (max(a.lanes, b.lanes) - 1).bit_length())
-    return len(a.registers) + len(b.registers) + stages * max(len(a.registers), len(b.registers))
+    first = converts_first(canonical, target)
+    exchanged = len(b.registers) if first else max(len(a.registers), len(b.registers))
+    stages = 0 if same else max(1, ((a.lanes if first else max(a.lanes, b.lanes)) - 1).bit_length())
+    joined = max(0, len(a.registers) - len(b.registers)) if first else 0
+    converted = conversion(canonical, target) * -(-prod(block) // width(canonical, target))
+    return len(a.registers) + len(b.registers) + stages * exchanged + joined + converted
 
 
 def lines(canonical: Canonical, block: tuple[int, ...], target: Target) -> int:

@@ -8,7 +8,7 @@ from math import gcd, prod
 from ttc_llvm.lowering.layout import RegisterLayout, register_layout
 from ttc_llvm.lowering.shared_run import shared_run
 from ttc_llvm.lowering.tile_sizes import cover, merge
-from ttc_llvm.machine.target import Target
+from ttc_llvm.machine.target import Exchange, Target
 from ttc_llvm.problem.canonical import Canonical, static
 from ttc_llvm.problem.kinds import Beta
 
@@ -31,7 +31,7 @@ def blocks(canonical: Canonical, target: Target) -> tuple[tuple[int, ...], ...]:
     same, copies = same_unit_axis(canonical), canonical.kinds.beta is Beta.ZERO
     shapes = [(4 * w, 4 * w), (2 * w, 2 * w), (w, w)] if same else [(w, max(w, line)), (w, w)]
     if line > target.line // canonical.widest and not same:  # numbers become shorter
-        shapes[1:1] = [(w // 2, line), (w // 4, line)]
+        shapes[1:1] = [(w, line // 2), (w // 2, line), (w // 4, line)]
     shapes += [
         (w // 2, w),
         (w, w // 2),
@@ -127,6 +127,8 @@ def _shared(canonical: Canonical, wanted: int) -> tuple[int, ...]:
 def _registers(canonical: Canonical, block: tuple[int, ...], target: Target) -> int:
     """Full registers that the block occupies on its way from A to B."""
     a, b = registers(canonical, block, target)
+    if converts_first(canonical, target):
+        return len(b.registers)
     return max(len(b.registers) * b.lanes, len(a.registers) * a.lanes) // width(canonical, target)
 
 
@@ -134,4 +136,11 @@ def registers(canonical: Canonical, block: tuple[int, ...], target: Target) -> t
     """The registers of a whole micro-tile, of A and of B, but that none holds rows apart."""
     w, gaps = width(canonical, target), all(target.has_masks(t.itemsize) for t in (canonical.a, canonical.b))
     a = register_layout(block, canonical.strides("a"), w, gaps=gaps)
-    return a, register_layout(block, canonical.strides("b"), w)
+    w_b = target.lanes(canonical.b.itemsize) if converts_first(canonical, target) else w
+    return a, register_layout(block, canonical.strides("b"), w_b)
+
+
+def converts_first(canonical: Canonical, target: Target) -> bool:
+    """True where numbers become shorter before registers exchange them, as `ir_builders.micro_tile` does it."""
+    shorter, copies = canonical.b.itemsize < canonical.a.itemsize, canonical.kinds.beta is Beta.ZERO
+    return shorter and copies and not canonical.terms and target.exchange is Exchange.UNPACK
