@@ -33,7 +33,7 @@ def _view(workspace: Workspace, which: str) -> Array:
     """A tensor with its own axes."""
     problem, case = workspace.case.problem, workspace.case
     tensor, t, extents, outer = (
-        (workspace.a, problem.a, problem.size, problem.outer_a)
+        (workspace.source, problem.a, problem.size, problem.outer_a)
         if which == "a"
         else (workspace.b, problem.b, problem.size_b, problem.outer_b)
     )
@@ -58,7 +58,8 @@ def _repeated(call: Callable[[], object]) -> Callable[[int], None]:
 
 
 class Numpy:
-    """`b[...] = a` of a permuted view, or `b[...] = alpha * a + beta * b`; NumPy uses one thread."""
+    """`b[...] = a` of a permuted view, or `b[...] = alpha * a + beta * b`; NumPy uses one thread. In place it copies A
+    first."""
 
     name = "numpy"
     version = np.__version__
@@ -101,9 +102,9 @@ class Torch:
         self.version = str(self._torch.__version__)
 
     def contender(self, workspace: Workspace) -> Contender | None:
-        """PyTorch at work; None for element types that it does not have."""
+        """PyTorch at work; None in place, and for element types that it does not have."""
         torch, problem = self._torch, workspace.case.problem
-        if not (is_native(problem.a) and is_native(problem.b)) or problem.conjugate or problem.a.swapped:
+        if not (is_native(problem.a) and is_native(problem.b)) or problem.conjugate or problem.a.swapped or problem.inplace:
             return None
         sides = zip(views(workspace), (problem.a, problem.b), strict=True)
         x, y = (self._tensor(view, t) for view, t in sides)
@@ -139,10 +140,10 @@ class Jax:
         self.version = str(self._jax.__version__)
 
     def contender(self, workspace: Workspace) -> Contender | None:
-        """JAX at work; None for padded tensors, updates, mixed types, and types it lacks."""
+        """JAX at work; None in place, for padded tensors, updates, mixed types, and types it lacks."""
         jax, problem = self._jax, workspace.case.problem
         padded = problem.outer_a != problem.size or problem.outer_b != problem.size_b
-        if padded or problem.beta != 0 or problem.alpha != 1 or problem.a != problem.b or not is_native(problem.a):
+        if padded or problem.inplace or problem.beta != 0 or problem.alpha != 1 or problem.a != problem.b or not is_native(problem.a):
             return None
         rank = len(problem.perm)
         row_major = _view(workspace, "a").transpose()

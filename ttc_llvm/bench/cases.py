@@ -12,6 +12,7 @@ from ..errors import OptionError
 from ..lazy_dataclasses import dataclass, replace
 from ..problem.canonical import Canonical, canonicalise, static
 from ..problem.dtypes import Kind
+from ..problem.orbits import cycles
 from ..problem.problem import Problem
 
 COPY, UPDATE = "copy", "update"
@@ -66,7 +67,7 @@ def describe(problem: Problem) -> str:
     parts = [",".join(map(str, problem.perm)), "x".join(map(str, problem.size)), problem.dtype]
     outer = (("lda", problem.lda), ("ldb", problem.ldb))
     parts += [f"{name} {'x'.join(map(str, sizes))}" for name, sizes in outer if sizes is not None]
-    return " ".join(parts) + (" conj" if problem.conjugate else "")
+    return " ".join(parts) + " conj" * problem.conjugate + " in place" * problem.inplace
 
 
 def as_kind(case: Case, kind: str) -> Case | None:
@@ -108,7 +109,8 @@ def shrunk(case: Case, limit: int) -> Case:
     size = list(problem.size)
     while prod(size) * item > limit and max(size) > 1:
         longest = max(range(len(size)), key=lambda k: size[k])
-        size[longest] = -(-size[longest] // 2)
+        for k in next(cycle for cycle in cycles(problem.perm) if longest in cycle) if problem.inplace else [longest]:
+            size[k] = -(-size[k] // 2)
     return replace(case, problem=resized(problem, tuple(size)))
 
 

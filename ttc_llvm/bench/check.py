@@ -35,12 +35,12 @@ class Check:
 
     def _verify(self) -> None:
         workspace = self.workspace
-        before = buffers.strided(replace(workspace.b, memory=self._start), workspace.canonical, "b")
-        wrong = verify.mismatch(
-            workspace.canonical, workspace.view("a"), before, workspace.view("b"), workspace.scalars, workspace.threads
-        )
+        form, start = workspace.canonical, replace(workspace.b, memory=self._start)
+        a = buffers.strided(start if form.in_place else workspace.a, form, "a")
+        before = buffers.strided(start, form, "b")
+        wrong = verify.mismatch(form, a, before, workspace.view("b"), workspace.scalars, workspace.threads)
         if wrong is not None:
-            raise VerificationError(f"our kernel computed a wrong element at index {wrong} of {workspace.canonical}")
+            raise VerificationError(f"our kernel computed a wrong element at index {wrong} of {form}")
 
     def agrees(self, peer: Contender) -> bool:
         """True where a peer computes what we compute, and writes nothing else."""

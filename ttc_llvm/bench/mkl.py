@@ -75,7 +75,7 @@ class Mkl:
 
 
 def _is_matrix(form: Canonical) -> bool:
-    """Two axes, one of unit stride in A, the other in B, moved as they are."""
-    if form.kinds != COPY or form.conjugate or form.a != form.b or form.a.itemsize not in _LETTERS:
+    """Two axes, one of unit stride in A, the other in B, moved as they are to another tensor."""
+    if form.kinds != COPY or form.conjugate or form.in_place or form.a != form.b or form.a.itemsize not in _LETTERS:
         return False
     return len(form.axes) == 2 and form.axes[0].stride_b == 1 and form.axes[1].stride_a == 1

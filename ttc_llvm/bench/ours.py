@@ -30,7 +30,7 @@ CEILING_SCALARS = (2.0, 0.5)  # repeated, y <- 2 x + y / 2 neither grows nor van
 
 def solution(workspace: Workspace, planned: Planned[CpuPlan]) -> Contender:
     """Our plan: as Python calls it where cold, in a native loop where hot."""
-    addresses = workspace.a.address, workspace.b.address
+    addresses = workspace.source.address, workspace.b.address
     if workspace.case.hot:
         code = planned.objects.get(str(planned.plan))
         built = kernel.cache.obtain(workspace.canonical, planned.plan, workspace.target, code)
@@ -56,7 +56,7 @@ def main_ceiling(workspace: Workspace) -> str:
 def ceilings(workspace: Workspace) -> list[Contender]:
     """SAXPY, streaming and ordinary copy of as many elements, of the problem's own types; memcpy where hot."""
     found = [contender for which in Ceiling for contender in _walks(workspace, which)]
-    if workspace.case.hot and workspace.threads == 1:
+    if (workspace.case.hot or workspace.canonical.in_place) and workspace.threads == 1:
         found += _memcpy(workspace)
     return found
 
@@ -66,7 +66,7 @@ def _walks(workspace: Workspace, which: Ceiling) -> Iterator[Contender]:
     if which is Ceiling.SAXPY and problem.compute.kind is Kind.OPAQUE:
         return
     kinds = UPDATE if which is Ceiling.SAXPY else None
-    form = canonicalise(replace(problem, alpha=1.0, beta=0.0), kinds).canonical
+    form = canonicalise(replace(problem, alpha=1.0, beta=0.0, inplace=False), kinds).canonical
     addresses = _starts(workspace)
     for variant, (flat, plan) in enumerate(peak.walks(form, which, workspace.target)):
         if _fits(workspace, flat):
@@ -104,8 +104,9 @@ def _memcpy(workspace: Workspace) -> Iterator[Contender]:
 
 
 def tiled(workspace: Workspace, plan: CpuPlan) -> Iterator[Contender]:
-    """The plan's own tiles walked in the same order, but over tensors of one layout: nothing is permuted."""
-    for side in ("b", "a"):
+    """The plan's own tiles walked in the same order, but over tensors of one layout: nothing is permuted. None in place,
+    where tiles stay where they are."""
+    for side in () if workspace.canonical.in_place else ("b", "a"):
         steps = workspace.canonical.strides(side)
         pairs = zip(workspace.canonical.axes, steps, strict=True)
         axes = tuple(replace(axis, stride_a=step, stride_b=step) for axis, step in pairs)
@@ -122,7 +123,7 @@ def tiled(workspace: Workspace, plan: CpuPlan) -> Iterator[Contender]:
 
 def pattern(workspace: Workspace, plan: CpuPlan) -> Iterator[Contender]:
     """The plan's own tiles on the problem's own layouts: the same rows read and written, nothing permuted inside."""
-    addresses = workspace.a.address, workspace.b.address
+    addresses = workspace.source.address, workspace.b.address
     aligned = addresses[1] % (workspace.target.vector_bits // 8) == 0
     built = _straight(workspace.canonical, plan if aligned else plan.ordinary, workspace.target)
     yield native(PATTERN, workspace.canonical, built, addresses, CEILING_SCALARS, workspace.threads)

@@ -12,6 +12,7 @@ from ..problem.dtypes import dtype, parse_pair
 from ..problem.problem import Problem
 from .cases import KINDS, Case, as_kind, enlarged
 from .cast_cases import casts
+from .in_place_cases import in_place
 from .ttc57 import SHAPES, TEN, in_type
 
 TENSOR = 200 << 20  # bytes
@@ -194,6 +195,7 @@ SUITES: dict[str, Callable[[int], Iterable[Case]]] = {
     "hot": hot,
     "dtypes": dtypes,
     "casts": casts,
+    "in-place": in_place,
     "ld": ld,
     "narrow": narrow,
     "threads": threads,

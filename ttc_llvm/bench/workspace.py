@@ -103,6 +103,11 @@ class Workspace:
         a, b = (memory.tensor(canonical, side, case, threads) for side in ("a", "b"))
         return cls(case, canonical, target, threads, a, b)
 
+    @property
+    def source(self) -> Tensor:
+        """The tensor that is read: A, or in place B."""
+        return self.b if self.canonical.in_place else self.a
+
     def base(self, which: str) -> int:
         """The address at which a tensor begins."""
         tensor, t = (self.a, self.case.problem.a) if which == "a" else (self.b, self.case.problem.b)
@@ -115,7 +120,7 @@ class Workspace:
 
     def view(self, which: str) -> npt.NDArray[np.generic]:
         """A tensor as a NumPy view with the canonical axes."""
-        return buffers.strided(self.a if which == "a" else self.b, self.canonical, which)
+        return buffers.strided(self.source if which == "a" else self.b, self.canonical, which)
 
     def seconds(self, contender: Contender) -> float:
         """One run from the case's prepared state; hot: the time of one call out of many."""

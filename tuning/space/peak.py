@@ -27,7 +27,7 @@ class Ceiling(Enum):
 
 def of(canonical: Canonical, hot: bool = False) -> Ceiling:
     """The ceiling that a problem is compared with; hot: both tensors are in the caches, which streaming would leave."""
-    if canonical.kinds.beta is Beta.ANY:
+    if canonical.kinds.beta is Beta.ANY and not canonical.in_place:  # there it is read in any case
         return Ceiling.SAXPY
     return Ceiling.COPY if hot else Ceiling.STREAM
 
