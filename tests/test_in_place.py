@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import entry_calls
+import known_layouts
 import machine
 import numpy as np
 import pytest
@@ -23,7 +24,8 @@ from tiers import examples
 
 import ttc_llvm
 from ttc_llvm import ArrayError, Problem, ProblemError, TtcError
-from ttc_llvm.arrays import without_kernels
+from ttc_llvm.arrays import own_kernels, without_kernels
+from ttc_llvm.arrays.layouts import PAYBACK_BYTES
 from ttc_llvm.arrays.pairs import PLAIN, scaling
 from ttc_llvm.cli import entry as cli
 from ttc_llvm.lowering.lower import lower
@@ -159,6 +161,8 @@ def between_guards(shape: tuple[int, ...], dtype: str, seed: int) -> tuple[Any, 
 @pytest.mark.parametrize("dtype", ["f4", "f8", "c8", "c16"])
 @pytest.mark.parametrize("shape", SHAPES)
 def test_arrays_are_permuted_in_place(shape: tuple[int, ...], dtype: str) -> None:
+    """By kernels of any size, and by the layouts' own."""
+    known_layouts.forget(PAYBACK_BYTES if dtype in ("f8", "c8") else 0)
     for number, (alpha, beta, conjugate) in enumerate(SCALARS):
         x, memory = between_guards(shape, dtype, number)
         before, axes = x.copy(), SHAPES[shape]
@@ -168,6 +172,33 @@ def test_arrays_are_permuted_in_place(shape: tuple[int, ...], dtype: str) -> Non
         assert out is x
         np.testing.assert_array_equal(x, wanted(before, axes, alpha, beta, conjugate))
         assert memory.intact()
+
+
+def test_kernels_of_any_size_serve_first_calls(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(own_kernels, "planned", None)
+    with known_layouts.forgotten():
+        for shape, axes in SHAPES.items():
+            for alpha, beta in ((1, 0), (0.5, 0.5)):
+                x, memory = between_guards(shape, "f4", 8)
+                before = x.copy()
+                for _ in range(2):
+                    ttc_llvm.transpose(x, axes, out=x, alpha=alpha, beta=beta)
+                    before = wanted(before, axes, alpha, beta, False)
+                np.testing.assert_allclose(x, before)
+                assert memory.intact()
+        assert {served for served, _, _ in known_layouts.everything()} == {"family"}
+
+
+def test_layouts_get_kernels_of_their_own_once_these_pay() -> None:
+    x = np.random.default_rng(9).random((70, 70))
+    before = x.copy()
+    with known_layouts.forgotten(payback=4 * 2 * x.nbytes):
+        ways = []
+        for number in range(1, 7):
+            ttc_llvm.transpose(x, out=x)
+            np.testing.assert_array_equal(x, before.T if number % 2 else before)
+            ways += [served for served, _, _ in known_layouts.everything()]
+    assert ways == ["family"] * 4 + ["own"] * 2
 
 
 @pytest.mark.parametrize("item", ["u1", "i2", "S3", "S5", "S16", "S24", "M8[s]"])

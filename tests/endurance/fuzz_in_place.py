@@ -22,6 +22,7 @@ from machine import Run
 from test_entries import compiled, other_sizes, plain_plan
 
 import ttc_llvm
+from ttc_llvm.arrays.layouts import PAYBACK_BYTES
 from ttc_llvm.errors import ArrayError
 from ttc_llvm.lowering.plan import CpuPlan, Fetch
 from ttc_llvm.lowering.tile_sizes import alike
@@ -91,7 +92,7 @@ def shape(rng: Random, goal: str, elements: int) -> tuple[tuple[int, ...], tuple
 
 
 def _array(rng: Random, goal: str, perm: tuple[int, ...], size: tuple[int, ...]) -> tuple[set[str], int]:
-    known_layouts.forget()
+    known_layouts.forget(rng.choice((0, PAYBACK_BYTES)))
     arithmetic = asked(goal, "kinds") or rng.random() < 0.4
     t = np.dtype(asked(goal, "dtype") or rng.choice(layouts.ARITHMETIC if arithmetic else DTYPES))
     x = Lain.of(rng, size, t, goal, broadcast=False)

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import ctypes
 import struct
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from ..ir_builders import planner_fields as fields
-from ..ir_builders.layout_fields import LEFT, PREPARED_BYTES
+from ..ir_builders.layout_fields import LEFT, PARAMS, PREPARED_BYTES
 from ..ir_builders.pool_layout import HELD_BYTES, SERIAL_BYTES
 from ..operands.addresses import data_address
 from ..runtime.once import once
@@ -170,6 +171,14 @@ class Layouts:
         """
         words = np.array(prepared(executable, reaches, odd), np.int64)
         return self._kept(layout, words, executable)
+
+    def served(self, layout: bytes, call: Sequence[int], params: Sequence[int]) -> Known:
+        """Remember the call of a kernel that lives for ever, whose first words are these; what is known now."""
+        words = np.zeros(_COPIED, np.int64)
+        words[: len(call)] = call
+        words[PREPARED_BYTES // 8 :][: len(params)] = params
+        words[PARAMS // 8] = data_address(words) + PREPARED_BYTES
+        return self._kept(layout, words, None)
 
     def note_call(self, known: Known, a: int, b: int) -> None:
         """Let native code make the call that a layout's own executable has made at these addresses, if it can."""

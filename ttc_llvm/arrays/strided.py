@@ -29,6 +29,7 @@ from .overlaps import check_once, is_permuted, meet
 from .pairs import ALIGNED, PLAIN, Scaling, elements, is_regular, moves, unit_of
 
 if TYPE_CHECKING:
+    from ..problem.canonical import Placed
     from ..runtime.executable import Executable
 
 REST, LONG_REST = 3, 40  # times as long as a kernel took, others wait; the latter where as many have one as may
@@ -146,27 +147,36 @@ def _prepared(layout: bytes, of: Array, to: Array, scale: Scaling, wanted: Wante
             return found
     if found == IRREGULAR or not (scale is PLAIN or (is_regular(of) and is_regular(to))):
         return table.own(layout, None, (_reach(of), _reach(to)), (0, 0))
-    return _own(layout, of, to, scale, wanted)
+    if wanted.permuted and wanted.effort == 1:
+        family = locks.imported(".in_place_family", __package__)
+        form = _placed(of, to, scale, wanted).canonical
+        found = family.planned(layout, form, (_reach(of), _reach(to)), _odd(of, to, scale, wanted))
+    return found if isinstance(found, Known) else _own(layout, of, to, scale, wanted)
 
 
 def _own(layout: bytes, of: Array, to: Array, scale: Scaling, wanted: Wanted) -> Known:
     """A kernel of the layout's own, from now on known."""
-    unit = unit_of(of, to, wanted.odd)
-    units = (unit, unit) if scale is PLAIN else (of.dtype.itemsize, to.dtype.itemsize)
-    odd = (min(units[0], ALIGNED) - 1, min(units[1], ALIGNED) - 1)
     executable = own_executable(of, to, scale, wanted)
-    return layouts().own(layout, executable, (_reach(of), _reach(to)), odd)
+    return layouts().own(layout, executable, (_reach(of), _reach(to)), _odd(of, to, scale, wanted))
 
 
 def own_executable(of: Array, to: Array, scale: Scaling, wanted: Wanted) -> Executable:
     """A kernel of a layout's own."""
-    if scale is PLAIN:
-        placed = moves(of, to, unit_of(of, to, wanted.odd), wanted.permuted)
-        placed = as_items(placed, backend.host_target())
-    else:
-        placed = elements(of, to, scale, wanted.permuted)
-    own_kernels = locks.imported(".own_kernels", __package__)
+    placed, own_kernels = _placed(of, to, scale, wanted), locks.imported(".own_kernels", __package__)
     return own_kernels.planned(placed, scale, wanted.threads, wanted.effort)  # type: ignore[no-any-return]
+
+
+def _placed(of: Array, to: Array, scale: Scaling, wanted: Wanted) -> Placed:
+    if scale is not PLAIN:
+        return elements(of, to, scale, wanted.permuted)
+    return as_items(moves(of, to, unit_of(of, to, wanted.odd), wanted.permuted), backend.host_target())
+
+
+def _odd(of: Array, to: Array, scale: Scaling, wanted: Wanted) -> tuple[int, int]:
+    """Bits of both addresses that must be clear."""
+    unit = unit_of(of, to, wanted.odd)
+    units = (unit, unit) if scale is PLAIN else (of.dtype.itemsize, to.dtype.itemsize)
+    return min(units[0], ALIGNED) - 1, min(units[1], ALIGNED) - 1
 
 
 def _reach(x: Array) -> tuple[int, int]:

@@ -104,8 +104,7 @@ def _memcpy(workspace: Workspace) -> Iterator[Contender]:
 
 
 def tiled(workspace: Workspace, plan: CpuPlan) -> Iterator[Contender]:
-    """The plan's own tiles walked in the same order, but over tensors of one layout: nothing is permuted. None in place,
-    where tiles stay where they are."""
+    """The plan's own tiles in the same order, but over tensors of one layout: nothing is permuted; none in place."""
     for side in () if workspace.canonical.in_place else ("b", "a"):
         steps = workspace.canonical.strides(side)
         pairs = zip(workspace.canonical.axes, steps, strict=True)

@@ -69,7 +69,9 @@ def _find(args: argparse.Namespace, how: Settings | GpuSettings) -> FoundReferen
 
 
 def _build(found: FoundReferences, problems: Sequence[Problem]) -> None:
-    """Compile everything first: nothing else runs while something is timed."""
+    """Compile everything first: nothing else runs while something is timed. OptionError for problems in place."""
+    if any(problem.inplace for problem in problems):
+        raise OptionError("problems in place cannot be compared with: references are loops out of place")
     with Display(is_terminal(), None, label="compiling") as display:
         found.prepare(problems, lambda done, total: display.draw(done=done, total=total))
     found.check_own(problems)
