@@ -5,7 +5,8 @@ They serve a layout's first calls, until one of its own pays. They live for ever
 
 from __future__ import annotations
 
-from functools import lru_cache, partial
+from functools import cache, partial
+
 from .. import locks
 from ..ir_builders import planner_fields as fields
 from ..ir_builders.pool_layout import HELD_BYTES, SERIAL_BYTES
@@ -52,7 +53,7 @@ def _form(canonical: Canonical) -> Canonical:
     return replace(canonical, axes=tuple(axes))
 
 
-@lru_cache(maxsize=None)
+@cache
 def _kernel(form: Canonical) -> Loaded:
     """The kernel of a family, stored or compiled."""
     how = f"in place {REVISION} code{image.REVISION}"

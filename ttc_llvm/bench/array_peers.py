@@ -104,7 +104,8 @@ class Torch:
     def contender(self, workspace: Workspace) -> Contender | None:
         """PyTorch at work; None in place, and for element types that it does not have."""
         torch, problem = self._torch, workspace.case.problem
-        if not (is_native(problem.a) and is_native(problem.b)) or problem.conjugate or problem.a.swapped or problem.inplace:
+        unlike = problem.conjugate or problem.a.swapped or problem.inplace
+        if not (is_native(problem.a) and is_native(problem.b)) or unlike:
             return None
         sides = zip(views(workspace), (problem.a, problem.b), strict=True)
         x, y = (self._tensor(view, t) for view, t in sides)
@@ -142,8 +143,8 @@ class Jax:
     def contender(self, workspace: Workspace) -> Contender | None:
         """JAX at work; None in place, for padded tensors, updates, mixed types, and types it lacks."""
         jax, problem = self._jax, workspace.case.problem
-        padded = problem.outer_a != problem.size or problem.outer_b != problem.size_b
-        if padded or problem.inplace or problem.beta != 0 or problem.alpha != 1 or problem.a != problem.b or not is_native(problem.a):
+        unlike = problem.outer_a != problem.size or problem.outer_b != problem.size_b or problem.inplace
+        if unlike or problem.beta != 0 or problem.alpha != 1 or problem.a != problem.b or not is_native(problem.a):
             return None
         rank = len(problem.perm)
         row_major = _view(workspace, "a").transpose()
