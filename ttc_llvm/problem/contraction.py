@@ -15,9 +15,6 @@ from .dtypes import DType, Kind
 from .layouts import column_major
 from .scalars import scalar
 
-if TYPE_CHECKING:
-    from .type_names import TypeLike
-
 OPERANDS = ("a", "b", "c")
 COUNT_LIMIT = 1 << 62  # elements of a tensor, and multiplications
 
@@ -66,7 +63,7 @@ class Contraction:
             self,
             spec: str,
             size: Mapping[str, SupportsIndex] | Iterable[tuple[str, SupportsIndex]],
-            dtype: TypeLike = "d",
+            dtype: type_names.TypeLike = "d",
             strides_a: Iterable[SupportsIndex] | None = None,
             strides_b: Iterable[SupportsIndex] | None = None,
             strides_c: Iterable[SupportsIndex] | None = None,

@@ -15,9 +15,6 @@ from .layouts import column_major
 from .orbits import check_kept, share_outer, shown
 from .scalars import scalar
 
-if TYPE_CHECKING:
-    from .type_names import TypeLike
-
 MAX_RANK = 64
 
 
@@ -60,7 +57,7 @@ class Problem:
             self,
             perm: Iterable[SupportsIndex],
             size: Iterable[SupportsIndex],
-            dtype: TypeLike = "s",
+            dtype: type_names.TypeLike = "s",
             lda: Iterable[SupportsIndex] | None = None,
             ldb: Iterable[SupportsIndex] | None = None,
             alpha: complex | SupportsFloat = 1.0,
