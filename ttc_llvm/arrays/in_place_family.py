@@ -6,6 +6,7 @@ They serve a layout's first calls, until one of its own pays. They live for ever
 from __future__ import annotations
 
 from functools import cache, partial
+from math import prod
 
 from .. import locks
 from ..ir_builders import planner_fields as fields
@@ -32,7 +33,8 @@ def planned(layout: bytes, canonical: Canonical, reaches: tuple[Reach, Reach], o
     if not canonical.in_place or rank > fields.MOST_AXES or canonical.axes[0].stride_b != 1 or moved > table.payback:
         return None
     form = _form(canonical)
-    tasks = any_size.plan(form, backend.host_target()).tasks(canonical.extents)
+    grid = any_size.plan(form, backend.host_target()).grid(tuple(axis.extent for axis in form.axes))
+    tasks = prod(-(-canonical.extents[k] // step) for k, step in grid)
     params = (*canonical.extents, *(static(stride) for side in "ab" for stride in canonical.strides(side)))
     with locks.CODE:
         address = _kernel(form).address(image.KERNEL)
