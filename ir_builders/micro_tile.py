@@ -79,11 +79,10 @@ class MicroTile:
 
     @property
     def further(self) -> list[MicroTile]:
-        """Those of what it adds."""
-        node, machine = self.node, self.machine
-        return [
-            MicroTile.of(replace(node, source=one.view, op=one.op, further=()), machine) for one in node.further
-        ]
+        """Those of what it adds, up to the registers in which that is added."""
+        sink = replace(self.node.target, dtype=self.node.op.compute)
+        nodes = (replace(self.node, source=x.view, target=sink, op=x.op, further=()) for x in self.node.further)
+        return [MicroTile.of(node, self.machine) for node in nodes]
 
     @property
     def network(self) -> network.Network:

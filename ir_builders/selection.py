@@ -17,7 +17,7 @@ from . import extents, wide_shapes
 from .extents import Shape
 from .frame import internal, reserved
 from .module import SCRATCH_ALIGN, add_kernel
-from .scalar_kinds import kind_number
+from .scalar_kinds import by_term, kind_number
 from .tasks import add_edge, task_count, tasks_of_part
 from .values import I32, I64, NULL, PTR, Int, at, guarded, i32, i64
 
@@ -43,7 +43,7 @@ class _Object:
     bodies: Bodies
     target: Target
     edge: ir.Function
-    merge: ir.Function
+    merge: ir.Function | None
 
     def function(self, name: str, labels: Sequence[str]) -> tuple[ir.IRBuilder, dict[str, ir.Value]]:
         """A new internal function: a builder at its start, and its arguments."""
@@ -54,6 +54,9 @@ class _Object:
 
 def add_runs(module: ir.Module, problem: Problem, bodies: Bodies, target: Target) -> Runs:
     """The functions that all entries call, and all bodies behind them."""
+    if problem.terms:  # of one shape only
+        run = _add_run(_Object(module, problem, bodies, target, add_edge(module), None), None)
+        return Runs(run, run)
     merge = extents.add_merge(module, len(problem.perm))
     shared = _Object(module, problem, bodies, target, add_edge(module), merge)
     general = _add_general(shared, "general", BodySet("any", bodies.any_size, {}))
@@ -61,7 +64,7 @@ def add_runs(module: ir.Module, problem: Problem, bodies: Bodies, target: Target
     return Runs(plain, _add_wide_run(shared, plain, general))
 
 
-def _add_run(shared: _Object, general: ir.Function) -> ir.Function:
+def _add_run(shared: _Object, general: ir.Function | None) -> ir.Function:
     """`run(A, B, scalars, size, lda, ldb, part, parts)`.
 
     size NULL: the generated extents, and NULL for lda or ldb the generated outer sizes. Elsewhere NULL for lda or ldb
@@ -73,13 +76,17 @@ def _add_run(shared: _Object, general: ir.Function) -> ir.Function:
     with guarded(b, _is_part(b, given), "valid"):
         other, done = b.append_basic_block("general"), b.append_basic_block("done")
         if bodies.specialised:
-            extents.leave_unless_generated(b, problem, given["size"], given["lda"], given["ldb"], other)
+            if general:
+                extents.leave_unless_generated(b, problem, given["size"], given["lda"], given["ldb"], other)
             scratch = reserved(b, bodies.scratch, SCRATCH_ALIGN, "scratch")
-            _switch(b, _Call(shared, given, NULL, scratch, BodySet("own", bodies.specialised, {})), other, done)
+            factors = by_term(b, problem, given["scalars"]) if problem.terms else None
+            own = BodySet("own", bodies.specialised, {})
+            _switch(b, _Call(shared, given, NULL, scratch, own, factors), other, done)
         else:
             b.branch(other)
         b.position_at_end(other)
-        _run_general(b, shared, general, given)
+        if general:
+            _run_general(b, shared, general, given)
         b.branch(done)
         b.position_at_end(done)
     b.ret_void()
@@ -147,7 +154,7 @@ def _add_general(shared: _Object, name: str, unbound: BodySet) -> ir.Function:
     """The any-size or strided body of the kinds at hand, on a parameter array that it may change."""
     rank = len(shared.problem.perm)
     b, given = shared.function(name, GENERAL)
-    if not shared.problem.inplace:  # merged axes might take the places of none
+    if shared.merge and not shared.problem.inplace:  # merged axes might take the places of none
         b.call(shared.merge, [given["params"]])
     slots = [Slots(rank).extent(k).index for k in range(rank)]
     known = {slot: b.load(at(b, given["params"], 8 * slot), typ=I64, align=8) for slot in slots}
@@ -173,13 +180,14 @@ class BodySet:
 
 @dataclass(frozen=True, slots=True)
 class _Call:
-    """What the calls of all bodies of one function share."""
+    """What the calls of all bodies of one function share. scalars: a sum's, in place of alpha and beta."""
 
     shared: _Object
     given: dict[str, ir.Value]
     params: ir.Value
     scratch: ir.Value
     bodies: BodySet
+    scalars: ir.Value | None = None
 
 
 def _switch(b: ir.IRBuilder, call: _Call, otherwise: ir.Block, done: ir.Block) -> None:
@@ -235,4 +243,5 @@ def _call_kernel(b: ir.IRBuilder, call: _Call, nest: LoopNest, name: str) -> Non
     kernel.attributes.add("noinline")
     tasks = i64(task_count(b, nest, call.bodies.extents))
     begin, end = tasks_of_part(b, shared.edge, tasks, given["part"], given["parts"])
-    b.call(kernel, [given["a"], given["b"], given["scalars"], call.params, call.scratch, begin, end])
+    scalars = call.scalars or given["scalars"]
+    b.call(kernel, [given["a"], given["b"], scalars, call.params, call.scratch, begin, end])

@@ -116,6 +116,36 @@ def test_options_of_the_problem(ttc: Ttc, arguments: tuple[str, ...], expected: 
     assert found["measurement"]["verified"] is True
 
 
+def test_sums_of_permutations(ttc: Ttc) -> None:
+    found = ttc("--terms=2:0,1; -1/2:1,0;0,1", "--size=48,48", "--dataType=d", "--maxImplementations=2")
+    terms = [[3.0, [0, 1]], [-0.5, [1, 0]]]
+    assert found["problem"] == found["problem"] | {"terms": terms, "size": [48, 48], "dataType": "d"}
+    assert found["measurement"]["verified"] is True
+    assert [Path(name).name for name in found["files"]] == ["dSum3_01_m0p5_10_48x48.o", "dSum3_01_m0p5_10_48x48.h"]
+    found = ttc("--terms=2:0,1", "--size=48,32", "--order=C", "--maxImplementations=1")
+    assert found["problem"] == found["problem"] | {"perm": [0, 1], "alpha": 2.0}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--terms=x:0,1",), "--terms=x:0,1: a number such as"),
+        (("--terms=;",), "--terms=;: factors and perms such as 2:0,1;-1:1,0 are expected"),
+        (("--terms=0,1;1,1",), "perm 1,1 of a term is not a permutation of 0..1"),
+        (("--terms=0,1;1,0", "--perm=1,0"), "--perm and --terms both say how A is permuted: give one of them"),
+        (("--terms=0,1;1,0", "--size=3,4"), "terms give the sizes 3,4 and 4,3: a sum's are all the same"),
+        (("--terms=0,1;1,0", "--inplace"), "inplace must be False"),
+        (("--terms=0,1;1,0", "--dataType=i16"), "data type i16: sums are of float32"),
+        (("--terms=0,1;1,0", "--strides-a=1,3"), "--strides-a and --strides-b are not taken beside --terms"),
+    ],
+)
+def test_sums_that_are_none(
+    capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], message: str
+) -> None:
+    assert cli.main(["--size=3,3", *arguments, "--emit="]) == 2
+    assert message in capsys.readouterr().err
+
+
 def test_bandwidth_counts_b_twice_where_it_is_read(ttc: Ttc) -> None:
     measured = ttc(*TINY, "--beta=1", "--maxImplementations=2")["measurement"]
     assert measured["bandwidth"] == "bytes of A + 2 x bytes of B"

@@ -27,6 +27,7 @@ TABLE = [
     (Problem((1, 0), (3, 0), "i8"), "i8Transpose10_3x0"),
     (Problem((1, 0), (3, 5), "v12"), "v12Transpose10_3x5"),
     (Problem((), (), "z"), "zTranspose_"),
+    (Problem((), (3, 3), "z", terms=[(0.5, (0, 1)), (1 - 2j, (1, 0))]), "zSum0p5_01_1im2_10_3x3"),
     (
         Problem(RANK_12, (2,) * 12),
         "sTranspose11_10_9_8_7_6_5_4_3_2_1_0_2x2x2x2x2x2x2x2x2x2x2x2",

@@ -178,6 +178,7 @@ USE = """
 #include "{2}.h"
 #include "{3}.h"
 #include "{4}.h"
+#include "{5}.h"
 #include <stddef.h>
 static float a[{0}_ELEMENTS_A], b[{0}_ELEMENTS_B];
 static const int64_t size[{0}_RANK] = {0}_SIZE, perm[] = {0}_PERM, strides[] = {0}_STRIDES_A;
@@ -202,6 +203,8 @@ int run(void)
     {1}_i64_omp(x, y, ALPHA, NULL, NULL, NULL);
     {4}_beta(x, ALPHA, ALPHA, NULL);
     {4}_any_omp(x, ALPHA, other, NULL);
+    {5}_omp(x, y, ALPHA);
+    {5}_beta_part(x, y, ALPHA, ALPHA, 0, {5}_TERMS);
     return (int)perm[0] + TTC_ABI + {0}_STACK + {3}_RANK + (int)sizeof({0}_GENERATOR);
 }}
 """
@@ -211,6 +214,7 @@ def test_headers_under_every_standard_without_a_warning(tmp_path: Path) -> None:
     problems = [Problem((2, 1, 0), (80, 16, 16), "s", (80, 32, 32)), Problem((1, 0), (300, 200), "zc")]
     problems += [Problem((1, 0), (9_000_000_000, 5), "uint8"), Problem((), (), "z")]
     problems += [Problem((1, 0), (80, 80), "z", inplace=True)]
+    problems += [Problem(size=(8, 80, 80), dtype="zc", terms=[(2, (0, 1, 2)), (-0.5, (0, 2, 1))])]
     for problem in problems:
         artifact.write(spec(problem), tmp_path, ["header"])
     (tmp_path / "use.c").write_text(USE.format(*map(names.stem, problems)))
@@ -284,6 +288,7 @@ def test_modules_of_all_types_compile(tmp_path: Path) -> None:
     problems = [p for p, _ in PROGRAMS] + [Problem((1, 0), (6, 7), t) for t in ("ds", "cz", "f16", "i32", "i64", "v12")]
     problems += [Problem((), (), "s"), Problem(tuple(reversed(range(26))), (2,) * 26, "s")]
     problems += [Problem((1, 0), (8, 8), "z", inplace=True)]
+    problems += [Problem(size=(8, 8), dtype="c", terms=[(2, (0, 1)), (1j, (1, 0))])]
     modules = [artifact.write(spec(p), tmp_path, ["fortran"])[0] for p in problems]
     run(compiler("gfortran"), "-std=f2018", *STRICT, "-fsyntax-only", *modules, cwd=tmp_path)
 

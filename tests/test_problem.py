@@ -63,7 +63,25 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"alpha": 2, "dtype": "i32"}, "data type i32 admits plain moves only: alpha must be 1 and beta 0"),
     ({"beta": 1, "dtype": "f16"}, "data type f16 admits plain moves only"),
     ({"alpha": 0, "dtype": "v3"}, "data type v3 admits plain moves only"),
+    ({"terms": 5}, "terms 5 is not a sequence of pairs of a factor and a perm"),
+    ({"terms": [(1, (0, 1), 2)]}, "terms holds 3 values where a pair of a factor and a perm belongs"),
+    ({"terms": [(1, (1, 0)), ("x", (0, 1))]}, "factor = 'x' is not a number"),
+    ({"terms": [(1, (1, 0)), (1j, (0, 1))]}, "factor = 1j is complex, but the data type s is real"),
+    ({"terms": [(1, (1, 0)), (1, (1, 1))]}, "perm 1,1 of a term is not a permutation of 0..1"),
+    ({"terms": [(1, (1, 0)), (1, (0, 1))]}, "terms give the sizes 3,2 and 2,3: a sum's are all the same"),
+    ({"terms": [(1, (0, 1)), (1, (1, 0))]}, "perm 1,0 is not that of the first term, 0,1"),
+    ({"terms": [(1, (1, 0)), (1, (0, 1))], "size": (3, 3), "dtype": "f16"}, "data type f16: sums are of float32"),
+    ({"terms": [(1, (1, 0)), (1, (0, 1))], "size": (3, 3), "inplace": True}, "inplace must be False"),
 ]
+
+
+def test_terms_of_equal_perms_add_up_and_those_of_0_go() -> None:
+    terms = [(2, (0, 1)), (1, (1, 0)), (0, (0, 1)), (-1, (1, 0)), (0.5, (0, 1))]
+    assert Problem(size=(3, 3), terms=terms) == Problem((0, 1), (3, 3), alpha=2.5)
+    made = Problem(size=(3, 4, 3), dtype="d", terms=[(0, (0, 1, 2)), (1, (2, 1, 0)), (2, (0, 1, 2))], alpha=3)
+    assert (made.perm, made.alpha, made.terms) == ((0, 1, 2), 3, ((2, (0, 1, 2)), (1, (2, 1, 0))))
+    assert made.row_major.terms == made.terms and made.row_major.row_major == made
+    assert pickle.loads(pickle.dumps(made)) == made
 
 
 @pytest.mark.parametrize(("change", "sentence"), REFUSED, ids=[sentence[:40] for _, sentence in REFUSED])

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ctypes
 import itertools
+import pickle
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -15,11 +17,13 @@ from guards import Guarded
 from hypothesis import given
 from hypothesis import strategies as st
 from interpreter import interpret
+from test_entries import compiled
 from tiers import examples
 
 import ttc_llvm
 from ttc_llvm import ArrayError, CpuPlan, ProblemError, TtcError
 from ttc_llvm.arrays import assignment
+from ttc_llvm.lowering import items
 from ttc_llvm.lowering.lower import lower
 from ttc_llvm.lowering.nodes import Tour, every
 from ttc_llvm.lowering.plan import Store
@@ -27,6 +31,7 @@ from ttc_llvm.lowering.plan_checks import check
 from ttc_llvm.lowering.writing import resolve
 from ttc_llvm.machine import lookup
 from ttc_llvm.problem import canonical_text, dtypes, sums
+from ttc_llvm.problem import names as problem_names
 from ttc_llvm.problem.canonical import Axis, Canonical, Placed
 from ttc_llvm.problem.kinds import Alpha, Kinds
 from ttc_llvm.problem.layouts import column_major
@@ -248,6 +253,69 @@ def test_tiles_that_read_the_same_tiles_are_visited_together() -> None:
         if isinstance(node, Tour)
     ]
     assert [len(tour.images) for tour in tours] == [6]
+
+
+def stated(dtype: str, **more: Any) -> ttc_llvm.Problem:
+    """A sum of three terms, of tensors in F order."""
+    return ttc_llvm.Problem(
+        size=(24, 24, 24), dtype=dtype, terms=[(2, (0, 1, 2)), (-1, (1, 0, 2)), (3, (2, 0, 1))], **more
+    )
+
+
+@pytest.mark.filterwarnings("ignore::ttc_llvm.OrderWarning")
+@pytest.mark.parametrize("dtype", ["f4", "c16"])
+def test_problems_of_terms_are_solved(dtype: str, tmp_path: Any) -> None:
+    solution = ttc_llvm.compile(stated(dtype, beta=1), 4, database=tmp_path / "solutions.sqlite", threads=2)
+    assert solution.measurement is not None and solution.measurement.timings
+    again = ttc_llvm.compile(stated(dtype, beta=1), 4, database=tmp_path / "solutions.sqlite", threads=2)
+    assert again.plan == solution.plan and again.measurement is not None
+    rng = np.random.default_rng(9)
+    x = rng.integers(-9, 9, (24, 24, 24)).astype(dtype)
+    for order, solved in (("F", solution), ("C", pickle.loads(pickle.dumps(solution)))):
+        a, b = np.array(x, order=order), np.ones(x.shape, dtype, order="F")  # type: ignore[call-overload]
+        result = 2 * x - x.transpose(1, 0, 2) + 3 * x.transpose(2, 0, 1)
+        for alpha, beta in ((1, 1), (2, 0), (0, 0), (-1, 0.5)):
+            before = b.copy()
+            assert solved(a, b, alpha=alpha, beta=beta) is b
+            np.testing.assert_array_equal(b, alpha * result + (beta * before if beta else 0))
+    with pytest.raises(ArrayError, match="overlap"):
+        solution(b, b)
+    text = str(solution.explain())
+    assert "in term 1  in term 2" in text and "alpha1 * A[" in text
+    with pytest.raises(ProblemError, match="not served on GPUs"):
+        ttc_llvm.compile(stated(dtype), 1, target="sm_90")
+
+
+@pytest.mark.parametrize("dtype", ["f8", "c8"])
+@pytest.mark.parametrize("target", ["host", "sse2"])
+def test_entries_add_permutations(dtype: str, target: str) -> None:
+    problem, machine_of = stated(dtype), machine.found(target)
+    plan = next(ranked(items.placed(problem, machine_of).canonical, machine_of, 1))
+    loaded = compiled(problem, machine_of, plan)
+    x = np.asfortranarray(np.random.default_rng(10).integers(-9, 9, (24, 24, 24)).astype(dtype))
+    out = np.full(x.shape, np.nan, dtype, order="F")
+    result = 2 * x - x.transpose(1, 0, 2) + 3 * x.transpose(2, 0, 1)
+    name = problem_names.stem(problem)
+    assert name == f"{problem.dtype}Sum2_012_m1_102_3_201_24x24x24"
+    alpha, beta = np.array([2], dtype), np.array([-1], dtype)
+
+    def call(ends: str, scalars: Sequence[Any], *numbers: int) -> None:
+        kind: Any = ctypes.c_void_p if problem.dtype == "c" else ctypes.c_double
+        given = [value.ctypes.data if problem.dtype == "c" else value[0] for value in scalars]
+        types = [*[ctypes.c_void_p] * 2, *[kind] * len(given), *[ctypes.c_int] * len(numbers)]
+        function = ctypes.CFUNCTYPE(None, *types)(loaded.address(name + ends))
+        function(x.ctypes.data, out.ctypes.data, *given, *numbers)
+
+    call("", [alpha])
+    np.testing.assert_array_equal(out, 2 * result)
+    call("_beta", [alpha, beta])
+    np.testing.assert_array_equal(out, 0 * result)
+    for part in range(3):
+        call("_beta_part", [alpha, alpha], part, 3)
+    np.testing.assert_array_equal(out, 2 * result)
+    x[...] = np.nan
+    call("", [alpha * 0])
+    assert (out == 0).all()
 
 
 def _add(x: Any, terms: Any) -> Any:

@@ -45,8 +45,8 @@ ADAPTER = ir.FunctionType(VOID, [*OPERANDS, I32, I32])
 
 def build(name: str, problems: Sequence[Problem], targets: Sequence[Target], symbols: Symbols = PLAIN) -> ir.Module:
     """The module of a library's plan functions. name: what theirs begin with, the prefix of symbols included; targets:
-    the machines, the most demanding first. Plans have two tensors: none runs an entry in place."""
-    base, apart = targets[-1], [problem for problem in problems if not problem.inplace]
+    the machines, the most demanding first. Plans have two tensors: none runs an entry in place, or of a sum."""
+    base, apart = targets[-1], [one for one in problems if not (one.inplace or one.terms)]
     module = new_module(base, f"{name}_plan")
     tables.declare_memory(module)
     for problem in apart:

@@ -30,6 +30,7 @@ import fuzz_groups
 import fuzz_in_place
 import fuzz_kernels
 import fuzz_objects
+import fuzz_sums
 from children import Child, serve
 
 NAME = "fuzz"
@@ -43,11 +44,12 @@ KINDS: dict[str, Any] = {
     "objects": fuzz_objects,
     "fused": fuzz_fused,
     "in-place": fuzz_in_place,
+    "sums": fuzz_sums,
     "gpu": fuzz_gpu,
 }
 SHARES = {  # of the rounds that chance makes
     "kernels": 6, "calls": 3, "arrays": 3, "casts": 2, "groups": 1, "objects": 1, "fused": 2, "in-place": 1,
-    "gpu": 1,
+    "sums": 1, "gpu": 1,
 }
 
 

@@ -9,6 +9,7 @@
 ! integer(c_int64_t), which integer(8) is; absent ones are the generated ones or, beside a size, those
 ! of an array without padding.
 ! Entries in place (_inplace) take one array, which is replaced, and one lda or strides.
+! Entries of sums (Sum in their names) are for the generated sizes alone, and take none.
 ! _part runs one of `parts` parts, 0 <= part < parts: parts write disjoint elements and may run at the
 ! same time.
 ! _omp runs all parts on OpenMP's threads; the object of --emit=omp holds it.

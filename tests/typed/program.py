@@ -67,6 +67,7 @@ def problems() -> Solution:
     cube = Problem([1, 0], [8, 16])
     Problem((2, 1, 0), (8, 16, 12), np.float32, lda=[16, 16, 12], ldb=(12, 16, 8), alpha=2, beta=1)
     Problem(range(3), np.array([8, 16, 12]), "c64", conjugate=True, alpha=1 + 2j)
+    Problem(size=(8, 8), dtype="d", terms=[(2, (0, 1)), (-0.5, [1, 0])])
     Problem.from_arrays(np.zeros((3, 4, 5)), (2, 0, 1))
     assert_type(cube.perm, tuple[int, ...])
     solution = ttc_llvm.compile(cube, max_implementations=2, progress=show, forced=Forced(prefetch=[0, 2]))

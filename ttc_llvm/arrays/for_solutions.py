@@ -29,6 +29,8 @@ def served(problem: Problem) -> Callable[[Array, Array, int], None]:
 
     The function raises ArrayError, in the words of solutions, where the arrays overlap or elements of b do.
     """
+    if problem.terms:
+        return locks.imported(".sums", __package__).served(problem)  # type: ignore[no-any-return]
     scale = of_problem(problem)
 
     def run(a: Array, b: Array, threads: int) -> None:
@@ -69,8 +71,8 @@ def native_call(
     a, b = sides
     block = _Block()
     block.kept = axes, sides, executable
-    kind = of_problem(problem).number or a.dtype.itemsize
-    block.put(Bound.STATE, state, id(axes), kind if every else 0, scalars)
+    other = 0 if problem.terms or not every else of_problem(problem).number or a.dtype.itemsize
+    block.put(Bound.STATE, state, id(axes), other, scalars)
     odd_a, odd_b = (min(x.dtype.itemsize, ALIGNED) - 1 for x in sides)
     block.put(Bound.PREPARED, *prepared(executable, ((0, a.bytes), (0, b.bytes)), (odd_a, odd_b)))
     loops = zip(b.tensor.shape, (a.tensor.strides[k] for k in axes), b.tensor.strides, strict=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import lru_cache
 from operator import index
 from typing import Any
@@ -18,8 +18,9 @@ from ..operands.operand import Array
 from ..operands.reading import operand, result_place
 from ..operands.types import is_real, spelled
 from ..problem import dtypes
-from ..problem.kinds import Alpha, Kinds
+from ..problem.kinds import Kinds
 from ..problem.problem import Problem
+from ..problem.summands import kinds_of, scalars
 from ..problem.sums import Walks, from_walks
 from ..runtime.executable import Executable
 from . import assignment, call
@@ -31,15 +32,15 @@ from .result_memory import new_like
 from .results import base, is_masked
 
 KEPT = 256  # layouts whose code is at hand
-Terms = dict[tuple[int, ...], complex]  # alpha by axes
+PAIRS = "pairs of alpha and axes"
 
 
 @dataclass(frozen=True, slots=True)
 class _Sum:
-    """A checked sum into an array."""
+    """A checked sum into an array. problem: its types, terms and scalars; axes: of x, term by term."""
 
     problem: Problem
-    terms: Terms
+    axes: tuple[tuple[int, ...], ...]
     threads: int
 
 
@@ -62,97 +63,113 @@ def permute_sum(
     given = operand(x, "x")
     if given.on_device:
         raise ArrayError(f"x is a {type(x).__name__} on a device: sums of permutations are for arrays on the host")
-    known = _listed(terms, given.view)
-    if len(known) == 1:
-        ((axes, alpha),) = known.items()
+    listed, view = _listed(terms, given.view), base(given.view)
+    moved = view.transpose(listed[0][1])
+    if len({axes for _, axes in listed}) == 1:
+        alpha, axes = sum(number("alpha", alpha) for alpha, _ in listed), listed[0][1]
         return transpose(x, axes, out=out, alpha=alpha, beta=beta, conjugate=conjugate, order=order, threads=threads)
     if is_masked(given.view) or is_masked(out):
         raise ArrayError("sums of permutations are for plain arrays: x or out is a masked one")
-    view, target = base(given.view), None if out is None else _target(given.view, next(iter(known)), out)
+    target = None if out is None else _target(moved, out)
     conjugate = flag("conjugate", conjugate, ProblemError) != given.conjugated and not is_real(view.dtype)
-    problems = _checked(known, view.dtype, view.dtype if target is None else target.dtype, beta, conjugate)
-    alphas = {axes: p.alpha for axes, p in zip(known, problems, strict=True)}
-    most = call.threads_for(threads, view)
-    wanted = _Sum(problems[0], alphas, most)
+    problem = _stated(listed, view.dtype, view.dtype if target is None else target.dtype, beta, conjugate)
+    wanted = _Sum(problem, _axes(problem), call.threads_for(threads, view))
     placed = call.order(order)
     if target is not None:
         _add(wanted, view, target)
         return out
     check_beta(beta)
-    result = new_like(view.transpose(next(iter(known))), placed, most)
+    result = new_like(moved, placed, wanted.threads)
     _add(wanted, view, result)
     return given.handed(result)
 
 
-def _target(view: Array, axes: tuple[int, ...], out: Any) -> Array:
-    """The memory of a given result, which is checked."""
+def _target(moved: Array, out: Any) -> Array:
+    """The memory of a given result, which is checked. moved: x, of its shape."""
     target = result_place(out, "out")
     if target.on_device:
         raise ArrayError(f"out is a {type(out).__name__} on a device: x is on the host")
-    check_result(target.view.shape, view.transpose(axes))
+    check_result(target.view.shape, moved)
     check_once(target.view)
-    if share(view, target.view):
+    if share(moved, target.view):
         raise ArrayError("out shares memory with x: a sum of permutations reads x while it writes out")
     if target.written is not None:
         target.written()
     return base(target.view)
 
 
-def _listed(terms: Any, view: Array) -> Terms:
-    """The alphas by axes, in the order in which axes come first; ArrayError where terms differ in shape."""
-    found, shape = Terms(), None
-    for term in sequence("terms", terms, ArrayError, "pairs of alpha and axes"):
-        pair = sequence("terms", term, ArrayError, "pairs of alpha and axes")
+def _listed(terms: Any, view: Array) -> list[tuple[Any, tuple[int, ...]]]:
+    """The terms of a sum, with axes from 0 on; ArrayError where they differ in shape."""
+    found: list[tuple[Any, tuple[int, ...]]] = []
+    shapes: list[tuple[int, ...]] = []
+    for term in sequence("terms", terms, ArrayError, PAIRS):
+        pair = sequence("terms", term, ArrayError, PAIRS)
         if len(pair) != 2:
             raise ArrayError(f"terms holds {len(pair)} values where a pair of alpha and axes belongs")
-        moved = permuted(view, pair[1])
-        if shape is not None and moved.shape != shape:
-            raise ArrayError(f"terms give the shapes {shape} and {moved.shape}: all terms of a sum give the same one")
-        shape = moved.shape
+        shapes.append(permuted(view, pair[1]).shape)
+        if shapes[-1] != shapes[0]:
+            raise ArrayError(f"terms give the shapes {shapes[0]} and {shapes[-1]}: a sum's are all the same")
         given = range(view.ndim)[::-1] if pair[1] is None else (pair[1] if np.ndim(pair[1]) else (pair[1],))
-        axes = tuple(index(k) % view.ndim for k in given)
-        found[axes] = found.get(axes, 0) + number("alpha", pair[0])
-    if shape is None:
+        found.append((pair[0], tuple(index(k) % view.ndim for k in given)))
+    if not found:
         raise ArrayError("terms is empty: a sum has one pair of alpha and axes at least")
     return found
 
 
-def _checked(known: Terms, of: np.dtype[Any], to: np.dtype[Any], beta: complex, conjugate: bool) -> list[Problem]:
-    """Problems of no axes, one for each term: they check types and scalars."""
-    names = {dtypes.from_numpy(t).name for t in (of, to)}
-    if not names <= {*LETTERS}:
-        other = of if dtypes.from_numpy(of).name not in LETTERS else to
+def _stated(
+    listed: list[tuple[Any, tuple[int, ...]]], of: np.dtype[Any], to: np.dtype[Any], beta: complex, conjugate: bool
+) -> Problem:
+    """The problem of these types, terms and scalars, which checks them; its indices are axes, its extents 1."""
+    other = next((t for t in (of, to) if dtypes.from_numpy(t).name not in LETTERS), None)
+    if other is not None:
         raise ProblemError(f"dtype {spelled(other)}: sums are of float32, float64, complex64 and complex128")
-    return [Problem((), (), pair_of(of, to), alpha=a, beta=beta, conjugate=conjugate) for a in known.values()]
+    ones = (1,) * len(listed[0][1])
+    return Problem(size=ones, dtype=pair_of(of, to), beta=beta, conjugate=conjugate, terms=listed)
+
+
+def _axes(problem: Problem) -> tuple[tuple[int, ...], ...]:
+    """The perms of its terms."""
+    return tuple(perm for _, perm in problem.terms) or (problem.perm,)
+
+
+def served(problem: Problem) -> Callable[[Array, Array, int], None]:
+    """The sum of a problem as a function of two arrays of any strides and a number of threads. The axes of the first
+    one are in the order of its first term."""
+    axes = tuple(tuple(problem.perm.index(k) for k in perm) for perm in _axes(problem))
+
+    def run(a: Array, b: Array, threads: int) -> None:
+        if share(a, b):
+            raise ArrayError("A and B overlap in memory: a sum of permutations reads A while it writes B")
+        check_once(b)
+        _add(_Sum(problem, axes, threads), a, b)
+
+    return run
 
 
 def _add(wanted: _Sum, x: Array, out: Array) -> None:
     """`out <- sum + beta * out`."""
     if not out.nbytes:
         return
-    alphas = [alpha for alpha in wanted.terms.values() if alpha != 0]
-    views = [x.transpose(axes) for axes, alpha in wanted.terms.items() if alpha != 0]
+    p, values = wanted.problem, scalars(wanted.problem)
+    views = [x.transpose(axes) for axes in wanted.axes]
     odd = (data_address(x) | data_address(out)) & (min(ALIGNED, x.dtype.alignment) - 1)
-    if len(views) < 2 or odd or not (is_regular(x) and is_regular(out)) or not assignment.has_kernels():
-        _add_one_by_one(wanted, views, alphas, out)
+    regular = is_regular(x) and is_regular(out) and assignment.has_kernels()
+    if not p.terms or p.alpha == 0 or odd or not regular or values is None:
+        _add_one_by_one(wanted, views, out)
         return
-    p = wanted.problem
-    values = np.array([alphas[0], p.beta, *alphas[1:]], dtypes.to_numpy(p.compute))
-    kinds = Kinds(Alpha.ANY, Kinds.of(1, p.beta).beta)
     steps = tuple(view.strides for view in views)
-    made = _executable(out.shape, steps, out.strides, p.dtype, kinds, p.conjugate, wanted.threads)
+    made = _executable(out.shape, steps, out.strides, p.dtype, kinds_of(p), p.conjugate, wanted.threads)
     made.run(data_address(x), data_address(out), data_address(values), wanted.threads)
 
 
-def _add_one_by_one(wanted: _Sum, views: list[Array], alphas: list[complex], out: Array) -> None:
+def _add_one_by_one(wanted: _Sum, views: list[Array], out: Array) -> None:
     """Term after term, where no kernel of the sum serves."""
     p, assign = wanted.problem, assignment.engine().assign
-    beta = p.beta
-    for view, alpha in zip(views, alphas, strict=True):
-        assign(view, out, scaling(view.dtype, out.dtype, alpha, beta, p.conjugate), wanted.threads, call.MODEL)
+    beta, factors = p.beta, [factor for factor, _ in p.terms] or [1]
+    for view, factor in zip(views, factors, strict=True):
+        scale = scaling(view.dtype, out.dtype, p.alpha * factor, beta, p.conjugate)
+        assign(view, out, scale, wanted.threads, call.MODEL)
         beta = 1
-    if not views:
-        assign(out, out, scaling(out.dtype, out.dtype, 0, beta, False), wanted.threads, call.MODEL)
 
 
 @lru_cache(maxsize=KEPT)

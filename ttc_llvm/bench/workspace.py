@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..compiling.trial import HOT_SECONDS, flush
+from ..compiling.cold_caches import flush
+from ..compiling.trial import HOT_SECONDS
 from ..lazy_dataclasses import dataclass, field
 from ..lowering import items
 from ..machine.target import Target

@@ -64,6 +64,8 @@ def _incomparable(command: Command, problem: Problem, one_hot: bool) -> str:
         return "--generateOnly times nothing"
     if problem.inplace:
         return "references are loops out of place"
+    if problem.terms:
+        return "references move one permutation"
     if command.hot_a != command.hot_b and not one_hot:
         return "references run cold or hot: --hotA and --hotB have to come together"
     return "IBM's compiler is none of those that ttc knows" if command.compiler == "ibm" else ""

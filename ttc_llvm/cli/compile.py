@@ -121,9 +121,11 @@ def check_kinds(command: Command) -> None:
 
 def problem_of(command: Command) -> Problem:
     """The transposition that a command states. Raises OptionError or ProblemError."""
-    for flag, value in (("--perm", command.perm), ("--size", command.size)):
+    for flag, value in (("--perm", command.terms or command.perm), ("--size", command.size)):
         if value is None:
             raise OptionError(f"{flag} is missing: a transposition needs --perm and --size")
+    if command.terms and command.perm is not None:
+        raise OptionError("--perm and --terms both say how A is permuted: give one of them")
     if isinstance(command.size, NamedExtents):
         raise OptionError("--size has letters of indices, which a contraction has: --einsum states one")
     for flag, given in (("--strides-c", command.strides_c is not None), ("--conjugate-b", command.conjugate_b)):
@@ -140,6 +142,7 @@ def problem_of(command: Command) -> Problem:
         command.conjugate,
         inplace=command.inplace,
         saturate=command.saturate,
+        terms=command.terms,
     )
     stated = stated.row_major if command.order == "C" else stated
     return stated if command.strides_a is None and command.strides_b is None else _by_strides(command, stated)
@@ -148,6 +151,8 @@ def problem_of(command: Command) -> Problem:
 def _by_strides(command: Command, plain: Problem) -> Problem:
     """A problem with strides in place of outer sizes. OptionError where both are given for a tensor."""
     strides = []
+    if plain.terms:
+        raise OptionError("--strides-a and --strides-b are not taken beside --terms: --lda and --ldb state padding")
     sides = (
         ("a", command.lda, command.strides_a, plain.size, plain.lda),
         ("b", command.ldb, command.strides_b, plain.size_b, plain.ldb),

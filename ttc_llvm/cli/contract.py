@@ -30,7 +30,7 @@ from .report import GIVEN, TUNED, Compilation, print_object, print_rows
 from .values import NamedExtents
 
 _OF_TRANSPOSITIONS = (
-    "perm", "lda", "ldb", "hot_a", "hot_b", "no_vec", "no_align", "keep", "saturate", "inplace",
+    "perm", "terms", "lda", "ldb", "hot_a", "hot_b", "no_vec", "no_align", "keep", "saturate", "inplace",
     *(option.field for title in ("references that the solution is compared with", "decisions taken for the search")
       for option in GROUPS[title] if option.field != "plan"),
 )  # fmt: skip

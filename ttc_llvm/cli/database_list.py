@@ -83,7 +83,14 @@ def _typed(fields: dict[str, Any]) -> tuple[str, str, str, str]:
     type = str(fields["dataType"])
     if "spec" in fields:  # a contraction
         return str(fields["spec"]), " ".join(f"{x}:{int(n)}" for x, n in fields["size"].items()), type, " ".join(more)
-    return _joined(fields["perm"], ","), _joined(fields["size"], "x"), type, " ".join(more)
+    perm = _terms(fields["terms"]) if "terms" in fields else _joined(fields["perm"], ",")
+    return perm, _joined(fields["size"], "x"), type, " ".join(more)
+
+
+def _terms(terms: Sequence[Any]) -> str:
+    """Those of a sum, as `--terms` takes them."""
+    factors = (complex(*x) if isinstance(x, list) else complex(x) for x, _ in terms)
+    return ";".join(f"{wording.number(x)}:{_joined(perm, ',')}" for x, (_, perm) in zip(factors, terms, strict=True))
 
 
 def _joined(values: Sequence[int], by: str) -> str:

@@ -73,6 +73,20 @@ def _comma(value: list[int]) -> str:
     return ",".join(map(str, value))
 
 
+def _is_term(value: Any) -> bool:
+    """A number, or its parts, and a perm."""
+    return (
+        isinstance(value, list)
+        and len(value) == 2
+        and (_is_number(value[0]) or _IS_COMPLEX(value[0]))
+        and _all(_is_integer)(value[1])
+    )
+
+
+def _number(value: Any) -> str:
+    return ",".join(map(repr, value)) if isinstance(value, list) else repr(value)
+
+
 _INTEGERS = _Form("a list of integers", _all(_is_integer), _comma)
 _IS_COMPLEX = _all(_is_number, 2)
 FORMS = {  # by the option's metavar
@@ -83,11 +97,13 @@ FORMS = {  # by the option's metavar
     "EFFORT": _Form(f"an integer, or one of {', '.join(EFFORTS)}", lambda v: _is_integer(v) or isinstance(v, str)),
     "S": _Form("a number", _is_number, repr),
     "X": _Form("a number, or [real, imaginary]", lambda v: _is_number(v) or _IS_COMPLEX(v),
-               lambda v: ",".join(map(repr, v)) if isinstance(v, list) else repr(v)),
+               _number),
     "TYPE": _Form("a string", lambda v: isinstance(v, str)),
     "SPEC": _Form("a string", lambda v: isinstance(v, str)),
     "TEXT": _Form("a string", lambda v: isinstance(v, str)),
     "ORDER": _Form("a string", lambda v: isinstance(v, str)),
+    "X:P,..;..": _Form("a list of pairs of a number and a list of integers", _all(_is_term),
+                       lambda v: ";".join(f"{_number(factor)}:{_comma(perm)}" for factor, perm in v)),
     "AxB,..": _Form("a list of pairs of integers", _all(_all(_is_integer, 2)),
                     lambda v: ",".join("x".join(map(str, pair)) for pair in v)),
 }  # fmt: skip

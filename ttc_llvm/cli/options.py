@@ -98,7 +98,7 @@ def _switch(flag: str, field: str, help: str, short: str = "") -> Option:
 CONTRACTION = "the contraction C <- alpha * sum A * B + beta * C, in place of a transposition"
 GROUPS: dict[str, tuple[Option, ...]] = {
     "the transposition, in column-major order unless --order=C says otherwise": (
-        Option("--perm", "perm", "P,..", "perm[k] = the index of A that is index k of B (required)", values.integers),
+        Option("--perm", "perm", "P,..", "perm[k] = the index of A that is index k of B", values.integers),
         Option("--size", "size", "N,..", "extents of A's indices (required), of a contraction's as a:24,i:16",
                values.extents),
         Option("--dataType", "data_type", "TYPE", f"{' '.join(spellings())}, v<bytes>; or in full, as"
@@ -118,6 +118,8 @@ GROUPS: dict[str, tuple[Option, ...]] = {
         _switch("--conjugate", "conjugate", "conjugate A (complex types)"),
         _switch("--saturate", "saturate", "numbers beyond the range of B's type become its nearest"),
         _switch("--inplace", "inplace", "A and B are one tensor, whose shape the permutation keeps"),
+        Option("--terms", "terms", "X:P,..;..", "a sum of permutations in place of --perm: '2:0,1;-1:1,0' is"
+               " 2 * A - its transpose", values.terms, ()),
     ),
     CONTRACTION: (
         Option("--einsum", "einsum", "SPEC", "the indices of A, B and C, as in np.einsum: 'aibj,bjck->aick'"),

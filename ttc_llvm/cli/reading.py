@@ -30,6 +30,7 @@ class Command:
     """
 
     perm: tuple[int, ...] | None
+    terms: tuple[tuple[complex, tuple[int, ...]], ...]
     size: tuple[int, ...] | None
     data_type: str
     alpha: complex

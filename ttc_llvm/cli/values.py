@@ -77,6 +77,17 @@ def _fraction(above: str, below: str) -> Any:
         raise ValueError("a fraction of two numbers such as 1/255 is expected") from None
 
 
+def terms(text: str) -> tuple[tuple[complex, tuple[int, ...]], ...]:
+    """Factors and perms between semicolons, as in 2:0,1;-1:1,0; a perm alone has the factor 1."""
+    found = []
+    for part in filter(str.strip, text.split(";")):
+        factor, _, perm = part.rpartition(":")
+        found.append((scalar(factor) if factor.strip() else 1, integers(perm)))
+    if not found:
+        raise ValueError("factors and perms such as 2:0,1;-1:1,0 are expected")
+    return tuple(found)
+
+
 def order(text: str) -> str:
     """The order of indices in memory, F or C."""
     found = text.strip().upper()

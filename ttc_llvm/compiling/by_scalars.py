@@ -8,6 +8,7 @@ from ..errors import ArrayError
 from ..lazy_dataclasses import replace
 from ..problem.kinds import Kinds
 from ..problem.problem import Problem
+from ..problem.summands import kinds_of
 from ..runtime.array_arguments import OVERLAP, REALS, Storage, exactly
 from .by_strides import ByStrides
 
@@ -56,7 +57,7 @@ class ByScalars(Generic[E, R]):
         own = self.problem
         alpha, beta = own.alpha if alpha is None else alpha, own.beta if beta is None else beta
         checked = replace(own, alpha=alpha, beta=beta)
-        kinds = Kinds.of(checked.alpha, checked.beta)
+        kinds = kinds_of(checked)
         executable = self._executables.get(kinds) or self._executables.setdefault(kinds, self._executable(kinds))
         ready = self._bound(executable, checked)
         if len(self._ready) >= KEPT_SCALARS:

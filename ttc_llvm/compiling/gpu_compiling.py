@@ -127,6 +127,8 @@ def solve(problem: Problem, options: GpuOptions, store: Database, progress: Repo
     """`ttc_llvm.compile` for a GPU, its options checked. GpuError where there is no device to time on."""
     if problem.inplace:
         raise ProblemError("a problem in place is not served on GPUs: A and B are two tensors there")
+    if problem.terms:
+        raise ProblemError("a sum of permutations is not served on GPUs: its terms are on the host")
     canonical = canonicalise(problem).canonical
     found = loop.solve(GpuTask(canonical, options, (problem.alpha, problem.beta), problem=problem), store, progress)
     image = gpu_kernel.stored(canonical, found.plan, options.target, found.objects)

@@ -10,8 +10,8 @@ import numpy.typing as npt
 from ..lazy_dataclasses import dataclass, field
 from ..operands.addresses import data_address
 from ..operands.operand import Array
-from ..problem import dtypes
 from ..problem.problem import Problem
+from ..problem.summands import scalars
 from ..runtime.executable import Executable, check_runs_here
 from .by_strides import ByStrides, left, native_call, served
 
@@ -35,7 +35,7 @@ class Ready:
     _told: bool = False  # whether native code serves all strides: calls have nothing to tell
 
     def __post_init__(self) -> None:
-        self._values = dtypes.scalars(self.problem.compute, self.problem.alpha, self.problem.beta)
+        self._values = scalars(self.problem)
         self.scalars = 0 if self._values is None else data_address(self._values)
 
     def run(self, a: int, b: int, threads: int) -> None:

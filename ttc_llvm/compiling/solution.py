@@ -21,6 +21,7 @@ from ..problem import interface
 from ..problem.canonical import Canonical
 from ..problem.kinds import Beta, Kinds
 from ..problem.problem import Problem
+from ..problem.summands import kinds_of
 from ..runtime import backend, kernel, runtime
 from ..runtime.array_arguments import REALS
 from ..runtime.executable import Executable, Keep
@@ -137,7 +138,7 @@ class Solution(ByScalars[Executable, Ready]):
     def _executable(self, kinds: Kinds) -> Executable:
         """The code for these kinds of scalars, compiled or linked by its first calls."""
         plan = self.plan_for(kinds)
-        own = plan == self.plan and kinds == Kinds.of(self.problem.alpha, self.problem.beta)
+        own = plan == self.plan and kinds == kinds_of(self.problem)
         placed = items.placed(self.problem, self.target, kinds)
         objects, keep = (self._objects, self._keep) if own else (None, None)
         return Executable(placed, plan, self.target, objects, keep=keep)

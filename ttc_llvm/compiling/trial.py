@@ -11,26 +11,26 @@ from functools import partial
 import numpy as np
 import numpy.typing as npt
 
-from .. import locks
 from ..errors import TargetError
 from ..lazy_dataclasses import dataclass, field, replace
 from ..logs import Log
 from ..lowering.plan import CpuPlan
 from ..machine.target import Target
-from ..problem import dtypes
+from ..problem import dtypes, sums
 from ..problem.canonical import Canonical
 from ..problem.kinds import Beta
-from ..runtime import backend, kernel, linking, runtime
+from ..runtime import backend, kernel, runtime
 from ..runtime.kernel import Kernel
-from ..runtime.once import once
 from ..runtime.pool import Call
 from ..runtime.waiting import has_a_cpu_each, waited
 from ..tuning.measurement import GIB
 from ..tuning.search import available, buffers, verify
 from ..tuning.search.search import Limits, Outcome
 from ..tuning.search.speed import Run, Sampler
+from ..tuning.search.verify import Added
 from ..tuning.space import peak
 from ..tuning.space.peak import Ceiling
+from .cold_caches import flush
 from .stored_plans import Circumstances
 from .timed_fallbacks import decided
 
@@ -38,7 +38,6 @@ _log = Log(__name__)
 HOT_SECONDS = 2e-4  # a hot measurement repeats the call natively for at least this long
 PROXY_BYTES = 1 << 30  # of both tensors of a proxy: far beyond the caches, and a run ends soon
 LEAST_PROXY_BYTES = 1 << 20  # where there is not even room for this, nothing can be timed
-SWEEP = 64 << 20  # bytes read to displace caches where no flush instruction exists
 
 
 class Mode(Enum):
@@ -57,21 +56,10 @@ class Mode(Enum):
         )
 
 
-@once
-def _flush_kernel(target: Target) -> tuple[linking.Loaded, int] | None:
-    with locks.LLVM:
-        from ..ir_builders import flush
-
-    module = flush.build(target)
-    if module is None:
-        return None
-    loaded = linking.load(backend.compile_object(str(module), target), ("flush",))
-    return loaded, loaded.address("flush")
-
-
 @dataclass(slots=True)
 class Trial:
-    """A `task.Bench`: canonical problem (or its smaller proxy), threads, mode and scalars."""
+    """A `task.Bench`: canonical problem (or its smaller proxy), threads, mode and scalars; sums have scalars of few
+    digits."""
 
     canonical: Canonical
     target: Target
@@ -85,6 +73,8 @@ class Trial:
     loads: int = field(init=False, default=0)  # as for `lower`
 
     def __post_init__(self) -> None:
+        if self.canonical.terms:
+            self.alpha, self.beta = 2.0, 0.5 if self.beta else 0.0
         free = available.available_memory()
         if free is not None and 3 * buffers.footprint(self.canonical) > 2 * free:
             self.canonical, self.is_proxy = stand_in(self.canonical, free), True
@@ -148,7 +138,17 @@ class Trial:
         a = buffers.strided(self.a, self.canonical, "a")
         a = a.copy() if self.canonical.in_place else a
         self._timed(built, 1)
-        return verify.mismatch(self.canonical, a, before, view, (self.alpha, self.beta), self.threads)
+        scalars = self.alpha, self.beta
+        return verify.mismatch(self.canonical, a, before, view, scalars, self.threads, self._further())
+
+    def _further(self) -> list[Added]:
+        """The further terms of a sum, by their strides."""
+        found = []
+        for number, term in enumerate(self.canonical.terms, 1):
+            there = replace(self.a, origin=self.a.origin + term.offset)
+            view = buffers.strided(there, sums.single(self.canonical, number), "a")
+            found.append(Added(view, self.alpha + number))
+        return found
 
     def decided(self, outcome: Outcome[CpuPlan, Kernel], limits: Limits) -> Outcome[CpuPlan, Kernel]:
         """The outcome, whose winner also decides for a fallback."""
@@ -189,7 +189,8 @@ class Trial:
     # --- runs ---
 
     def _timed(self, built: Kernel, repeats: int, threads: int | None = None) -> float:
-        values = dtypes.scalars(self.canonical.compute, self.alpha, self.beta)
+        further = [self.alpha + number for number in range(1, len(self.canonical.terms) + 1)]
+        values = dtypes.scalars(self.canonical.compute, self.alpha, self.beta, *further)
         return _timed(built, (self.a.address, self.b.address), values, threads or self.threads, repeats)
 
     def _hot_seconds(self, built: Kernel) -> float:
@@ -219,20 +220,6 @@ def _timed(
     start = time.perf_counter()
     runtime.run(call, threads, repeats)
     return time.perf_counter() - start
-
-
-def flush(memory: npt.NDArray[np.uint8], target: Target, threads: int) -> None:
-    """Take memory out of all caches. It ends within mapped memory up to the next huge page (`buffers.allocate`), so
-    that whole blocks may be flushed."""
-    with locks.LLVM:
-        from ..ir_builders.flush import BLOCK
-
-    found = _flush_kernel(target)
-    if found is None:
-        buffers.allocate(SWEEP).fill(1)
-        return
-    tasks = -(-len(memory) // BLOCK)
-    runtime.run(Call(found[1], int(memory.ctypes.data), 0, 0, 0, 0, tasks), threads)
 
 
 def stand_in(canonical: Canonical, free: int) -> Canonical:

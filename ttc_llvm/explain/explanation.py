@@ -93,7 +93,7 @@ def explain(solution: Solution, count: int = RANKED) -> Explanation:
     problem, target, threads = solution.problem, solution.target, solution.threads
     canonical = items.placed(problem, target).canonical
     measured = solution.measurement
-    model = Model(canonical, target, threads) if canonical.elements else None
+    model = Model(canonical, target, threads) if canonical.elements and not canonical.terms else None
     assembly = solution.assembly
     return Explanation(
         problem,

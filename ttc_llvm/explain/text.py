@@ -82,8 +82,12 @@ def _problem(e: Explanation) -> Iterator[str]:
 def _merged(e: Explanation) -> Iterator[str]:
     before = len(e.problem.size)
     yield f"{count(before, 'index', 'indices')} -> {count(len(e.canonical.axes), 'axis', 'axes')}, by stride in B"
-    head = ("axis", "extent", "stride in A", "stride in B")
-    rows = [(str(k), f"{a.extent}", f"{a.stride_a}", f"{a.stride_b}") for k, a in enumerate(e.canonical.axes)]
+    further = [f"in term {number}" for number in range(1, len(e.canonical.terms) + 1)]
+    head = ("axis", "extent", "stride in A", "stride in B", *further)
+    rows = [
+        (str(k), f"{a.extent}", f"{a.stride_a}", f"{a.stride_b}", *(f"{x.strides[k]}" for x in e.canonical.terms))
+        for k, a in enumerate(e.canonical.axes)
+    ]
     yield from aligned([head, *rows])
     item, element = e.canonical.a.itemsize, e.problem.a.itemsize
     if item > element:

@@ -48,9 +48,9 @@ class Body:
 
 @dataclass(frozen=True, slots=True)
 class Bodies:
-    """All bodies of one object. specialised: for the generated shape, of the kinds that read A; any_size: for all
-    extents and outer sizes, and all kinds; strided: the same for all strides. factor: units per item, by which the
-    strides of the latter two are scaled."""
+    """All bodies of one object. specialised: for the generated shape, of the kinds that read A, and of sums all;
+    any_size: for all extents and outer sizes, and all kinds; strided: the same for all strides; none of sums. factor:
+    units per item, by which the strides of the latter two are scaled."""
 
     specialised: tuple[Body, ...]
     any_size: tuple[Body, ...]
@@ -79,6 +79,8 @@ class Version:
 
 def possible_kinds(problem: Problem) -> tuple[Kinds, ...]:
     """The kinds that run-time values of alpha and beta can take."""
+    if problem.terms:
+        return SCALE, UPDATE, ZERO, SCALE_B
     return (COPY,) if problem.compute.kind is Kind.OPAQUE else (COPY, SCALE, UPDATE, ZERO, SCALE_B)
 
 
@@ -91,6 +93,8 @@ def choose(problem: Problem, target: Target, plan: CpuPlan, plan_for: PlanFor | 
     if problem.inplace:
         orbits.check_order(problem.perm, [2] * len(problem.perm))
     kinds = possible_kinds(problem)
+    if problem.terms:
+        return Bodies(_of_sum(problem, target, plan, plan_for or default_plan), (), (), 1)
     factor = any_size.units(problem, COPY)[2]
     strided = tuple(_strided(problem, k, target) for k in kinds) if problem.perm else ()
     if problem.elements == 0:
@@ -105,6 +109,18 @@ def choose(problem: Problem, target: Target, plan: CpuPlan, plan_for: PlanFor | 
     rows = {k: items.as_rows(plans[k], count) for k, count in counts.items()}
     any_sizes = tuple(_any_size(problem, k, target, rows.get(k)) for k in kinds)
     return Bodies(specialised, any_sizes, strided, factor)
+
+
+def _of_sum(problem: Problem, target: Target, plan: CpuPlan, others: PlanFor) -> tuple[Body, ...]:
+    """The bodies of a sum, all of them of its own shape."""
+    if problem.elements == 0:
+        return ()
+    own, found = items.placed(problem, target).canonical, []
+    for kinds in possible_kinds(problem):
+        form = items.placed(problem, target, kinds).canonical
+        same = (form.axes, form.terms) == (own.axes, own.terms)
+        found.append(_body(form, plan if same else others(form, target), target))
+    return tuple(found)
 
 
 def default_plan(canonical: Canonical, target: Target) -> CpuPlan:

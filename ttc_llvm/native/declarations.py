@@ -168,7 +168,7 @@ def cpp(every: Sequence[AnyEntry]) -> str:
     """Declarations for C++ alone: overloads for std::complex, and of transpositions the paper's spelling, extents as
     template arguments, which stands for the specialised kernel at its own extents and else for that of any."""
     found = [_overload(entry) for entry in every if is_complex(entry) and entry.parameters]
-    found += [_template(x) for x in every if isinstance(x, Entry) and x.extents and x.sizes is Sizes.OWN]
+    found += [_template(x) for x in every if isinstance(x, Entry) and _has_template(x)]
     return "\n".join(['#ifdef __cplusplus\nextern "C++" {', *found, "}\n#endif\n"]) if found else ""
 
 
@@ -183,6 +183,10 @@ def _overload(entry: AnyEntry) -> str:
     taken = ", ".join((kinds[p.role] if p.role in kinds else _kind(entry, p)) + p.name for p in entry.parameters)
     given = ", ".join(passed.get(p.role, "{}").format(p.name) for p in entry.parameters)
     return f"static inline void {entry.name}({taken})\n{{\n    {entry.name}({given});\n}}"
+
+
+def _has_template(entry: Entry) -> bool:
+    return bool(entry.extents) and entry.sizes is Sizes.OWN and not entry.problem.terms
 
 
 def _template(entry: Entry) -> str:

@@ -37,6 +37,8 @@ def described(
     }
     sides = {"A": problem.outer_a} | ({} if problem.inplace else {"B": problem.outer_b})
     macros: dict[str, object] = {"RANK": len(problem.perm), "PERM": problem.perm, "SIZE": problem.size}
+    if problem.terms:
+        macros = {name: value for name, value in macros.items() if name != "PERM"} | {"TERMS": len(problem.terms)}
     macros |= {f"STRIDES_{side}": column_major(outer) for side, outer in sides.items()}
     macros |= {f"ELEMENTS_{side}": problem.storage(side.lower()) for side in sides}
     macros |= {"PARTS": Entry(problem).work.most_threads, "STACK": stack}
@@ -47,6 +49,8 @@ def described(
 
 
 def _formula(problem: Problem) -> str:
+    if problem.terms:
+        return wording.sum_formula(problem)
     a = f"A[{','.join(f'i{k}' for k in range(len(problem.perm)))}]"
     b = f"{'A' if problem.inplace else 'B'}[{','.join(f'i{k}' for k in problem.perm)}]"
     if problem.compute.kind is Kind.OPAQUE:
@@ -56,6 +60,8 @@ def _formula(problem: Problem) -> str:
 
 def _sizes(problem: Problem) -> list[str]:
     columns = {"perm": problem.perm, "size": problem.size, "lda": problem.outer_a}
+    if problem.terms:
+        del columns["perm"]
     sides = {"A": problem.a}
     if not problem.inplace:
         columns, sides = columns | {"ldb": problem.outer_b}, sides | {"B": problem.b}
@@ -75,7 +81,7 @@ def _scalars(problem: Problem) -> list[str]:
     if compute.kind is Kind.OPAQUE:
         return ["Every item is copied bit for bit."]
     kind = f"{_meaning(compute, declarations.c_type(compute))}{', by pointer' if compute.kind is Kind.COMPLEX else ''}"
-    exact = problem.a == problem.b and not problem.conjugate
+    exact = problem.a == problem.b and not problem.conjugate and not problem.terms
     beyond = "A number beyond the range of B's type becomes its nearest one." if problem.b.saturates else ""
     copy = " alpha = 1 and beta = 0 copies bit for bit." if exact else ""
     ones = " Those that equal 1 do not multiply." if compute.kind is Kind.COMPLEX else ""

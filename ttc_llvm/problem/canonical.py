@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from math import prod
 from typing import Any
 
+from .. import locks
 from ..errors import ProblemError
 from ..lazy_dataclasses import dataclass, replace
 from ..locks import cached_property
@@ -18,6 +19,7 @@ from .dtypes import DType
 from .kinds import COPY, Alpha, Beta, Kinds
 from .layouts import column_major
 from .problem import Problem
+from .summands import kinds_of
 from .terms import Term
 
 
@@ -164,19 +166,20 @@ def _length(stride: Size, axis: int) -> int:
 
 def static(size: Size) -> int:
     """The integer behind a size; a Param here is a defect of the caller."""
-    if isinstance(size, Param):
-        raise TypeError(f"{size.name} is known at run time only")
-    return size
+    if not isinstance(size, Param):
+        return size
+    raise TypeError(f"{size.name} is known at run time only")
 
 
 def canonicalise(problem: Problem, kinds: Kinds | None = None) -> Placed:
     """The canonical form of a problem for these kinds (by default those of its own alpha and beta)."""
-    strides_a = column_major(problem.outer_a)
-    strides_b = column_major(problem.outer_b)
+    wanted = kinds or kinds_of(problem)
+    if problem.terms and wanted.alpha is not Alpha.ZERO:  # else A is not read
+        return locks.imported(".sums", __package__).summed(problem, wanted)  # type: ignore[no-any-return]
+    strides_a, strides_b = column_major(problem.outer_a), column_major(problem.outer_b)
     axes = [Axis(problem.size[p], strides_a[p], strides_b[k]) for k, p in enumerate(problem.perm)]
-    wanted = Kinds.of(problem.alpha, problem.beta) if kinds is None else kinds
-    orbits = problem.inplace and wanted.alpha is not Alpha.ZERO  # else A is not read
-    return from_axes(axes, problem.a, problem.b, wanted, problem.conjugate, orbits)
+    in_place = problem.inplace and wanted.alpha is not Alpha.ZERO
+    return from_axes(axes, problem.a, problem.b, wanted, problem.conjugate, in_place)
 
 
 def from_axes(

@@ -178,9 +178,12 @@ def from_numpy(np_dtype: npt.DTypeLike, spelled: str = "") -> DType:
     return carrier(np_type.itemsize)
 
 
-def scalars(compute: DType, alpha: complex, beta: complex) -> npt.NDArray[np.generic] | None:
-    """alpha and beta as code that computes in this type reads them; None for plain moves, which need none."""
-    return None if compute.kind is Kind.OPAQUE else np.array([alpha, beta], to_numpy(compute))
+def scalars(
+    compute: DType, alpha: complex, beta: complex, *further: complex
+) -> npt.NDArray[np.generic] | None:
+    """alpha and beta, and the alphas of further terms, as code that computes in this type reads them; None for plain
+    moves, which need none."""
+    return None if compute.kind is Kind.OPAQUE else np.array([alpha, beta, *further], to_numpy(compute))
 
 
 def unswapped(t: DType) -> DType:

@@ -131,7 +131,7 @@ class Entry:
         """Its parameters, in order."""
         scalars = () if self.problem.compute.kind is Kind.OPAQUE else ("alpha", "beta") if self.beta else ("alpha",)
         role = Role.WIDE if self.sizes is Sizes.WIDE else Role.SIZES
-        inplace, sizes = self.problem.inplace, _PARAMETERS[self.sizes]
+        inplace, sizes = self.problem.inplace, () if self.problem.terms else _PARAMETERS[self.sizes]
         tensors = (Parameter("A", Role.BOTH),) if inplace else (*of(Role.READ, "A"), *of(Role.WRITTEN, "B"))
         return (
             *tensors,
@@ -172,9 +172,10 @@ def of(role: Role, labels: Iterable[str]) -> tuple[Parameter, ...]:
 
 
 def entries(problem: Problem, symbols: Symbols = PLAIN) -> tuple[Entry, ...]:
-    """The entries of a problem's object. Plain moves have no scalars, hence none that take beta."""
+    """The entries of a problem's object. Plain moves have no scalars, hence none that take beta; sums have one shape.
+    """
     betas = (False,) if problem.compute.kind is Kind.OPAQUE else (False, True)
-    ways = itertools.product(Sizes, betas, (False, True))
+    ways = itertools.product((Sizes.OWN,) if problem.terms else Sizes, betas, (False, True))
     return tuple(Entry(problem, beta, part, sizes, symbols=symbols) for sizes, beta, part in ways)
 
 

@@ -13,6 +13,7 @@ from . import dtypes
 from .contraction import OPERANDS, Contraction
 from .problem import Problem
 
+_SIGNS = str.maketrans({"-": "m", ".": "p", "+": None})
 LONGEST_FORTRAN = 63  # characters of a name, in Fortran 2003 and later
 LONGEST = 200  # characters: with `_any_beta_part`, a suffix and a temporary's name still within a file name's 255
 
@@ -27,8 +28,13 @@ def stem(problem: Problem | Contraction) -> str:
 
 
 def _parts(problem: Problem) -> list[str]:
+    if problem.terms:
+        terms = "_".join(f"{_factor(factor)}_{_perm(perm)}" for factor, perm in problem.terms)
+        computed = f"Sum{terms}"
+    else:
+        computed = f"Transpose{_perm(problem.perm)}"
     return [
-        f"{_types(problem)}Transpose{_perm(problem.perm)}_{_sizes(problem.size)}",
+        f"{_types(problem)}{computed}_{_sizes(problem.size)}",
         _outer("lda", problem.lda, problem.size),
         "" if problem.inplace else _outer("ldb", problem.ldb, problem.size_b),
         "_conj" if problem.conjugate else "",
@@ -81,6 +87,13 @@ def _types(problem: Problem) -> str:
 
 def _perm(perm: tuple[int, ...]) -> str:
     return ("_" if len(perm) > 10 else "").join(map(str, perm))
+
+
+def _factor(factor: complex) -> str:
+    """A number as part of a name: m for minus, p for a point, i before an imaginary part."""
+    parts = complex(factor).real, complex(factor).imag
+    real, imaginary = (repr(x).removesuffix(".0").translate(_SIGNS) for x in parts)
+    return f"{real}i{imaginary}" if parts[1] else real
 
 
 def _sizes(sizes: tuple[int, ...]) -> str:

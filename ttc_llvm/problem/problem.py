@@ -9,20 +9,19 @@ from typing import TYPE_CHECKING, Any, SupportsFloat, SupportsIndex
 from .. import arguments, locks
 from ..errors import ProblemError
 from ..lazy_dataclasses import dataclass, replace
-from . import dtypes, layouts, type_names
-from .dtypes import DType, Kind
+from . import checks, dtypes, layouts, type_names
+from .dtypes import DType
 from .layouts import column_major
-from .orbits import check_kept, share_outer, shown
+from .orbits import check_kept, share_outer
 from .scalars import scalar
-
-MAX_RANK = 64
+from .summands import Summand, backwards, check_terms, settle
 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
     """`B[perm(i)] <- alpha * A[i] + beta * B[perm(i)]`, column-major: index 0 of A has stride 1.
 
-    perm: perm[k] = the index of A that is index k of B.
+    perm: perm[k] = the index of A that is index k of B; left out beside terms.
     size, lda: extents and outer sizes in A's index order; ldb: outer sizes in B's order. None = no padding.
     dtype: `s d c z`, `sd ds cz zc` (A's type, then B's), or a type of plain moves (`f16 bf16 i8..i64 v<bytes>`); also
     as `float32`, `float32,float64`, `>i2`, a NumPy dtype or class (see `type_names.read`). It is kept by its letters.
@@ -34,12 +33,14 @@ class Problem:
     axes_a, axes_b: axes_a[k] = the axis of a caller's array that is index k of A, and so for B; None = axis k.
     `from_arrays` and `row_major` set them; they change how a solution reads arrays, and nothing else.
     saturate: numbers beyond the range of B's type become its nearest number, where types differ.
+    terms: of a sum of permutations, B <- alpha * (factor * A permuted + ...) + beta * B: pairs (factor, perm). Factors
+    of equal perms add up, those of 0 go; of one that is left, problems are those of its perm. perm is the first one's.
 
     Raises ProblemError, one sentence, for anything invalid. Source: Springer, Sankaran, Bientinesi 2016, eq. 1.
     """
 
-    perm: tuple[int, ...]
-    size: tuple[int, ...]
+    perm: tuple[int, ...] = ()
+    size: tuple[int, ...] = ()
     dtype: str = "s"
     lda: tuple[int, ...] | None = None
     ldb: tuple[int, ...] | None = None
@@ -50,13 +51,14 @@ class Problem:
     axes_b: tuple[int, ...] | None = None
     inplace: bool = False
     saturate: bool = False
+    terms: tuple[Summand, ...] = ()
 
     if TYPE_CHECKING:  # what is taken; the fields say what is kept
 
         def __init__(
             self,
-            perm: Iterable[SupportsIndex],
-            size: Iterable[SupportsIndex],
+            perm: Iterable[SupportsIndex] = (),
+            size: Iterable[SupportsIndex] = (),
             dtype: type_names.TypeLike = "s",
             lda: Iterable[SupportsIndex] | None = None,
             ldb: Iterable[SupportsIndex] | None = None,
@@ -67,21 +69,21 @@ class Problem:
             axes_b: Iterable[SupportsIndex] | None = None,
             inplace: bool = False,
             saturate: bool = False,
+            terms: Iterable[tuple[complex | SupportsFloat, Iterable[SupportsIndex]]] = (),
         ) -> None: ...
 
     def __post_init__(self) -> None:
         put = object.__setattr__
         arguments.put(self, _RULES, ProblemError)
         put(self, "dtype", type_names.read(self.dtype))
+        settle(self)
         if self.inplace:
             share_outer(self)
-        _check_shape(self)
-        _check_outer(self)
-        _check_axes(self)
-        _check_bytes(self)
+        checks.check_layout(self)
         put(self, "alpha", scalar("alpha", self.alpha, self.compute, self.spelled))
         put(self, "beta", scalar("beta", self.beta, self.compute, self.spelled))
-        _check_arithmetic(self)
+        checks.check_arithmetic(self)
+        check_terms(self)
         if self.inplace:
             check_kept(self)
 
@@ -153,7 +155,10 @@ class Problem:
         perm = tuple(len(self.perm) - 1 - p for p in self.perm[::-1])
         lda, ldb = (outer and outer[::-1] for outer in (self.lda, self.ldb))
         axes = None if self.is_row_major else layouts.row_major(len(perm))
-        return replace(self, perm=perm, size=self.size[::-1], lda=lda, ldb=ldb, axes_a=axes, axes_b=axes)
+        return replace(
+            self, perm=perm, size=self.size[::-1], lda=lda, ldb=ldb, axes_a=axes, axes_b=axes,
+            terms=backwards(self.terms, len(perm)),
+        )  # fmt: skip
 
     @property
     def is_row_major(self) -> bool:
@@ -194,55 +199,3 @@ _RULES = {
     "axes_b": arguments.optional(arguments.integers),
     "inplace": arguments.flag,
 }
-
-
-def _check_shape(p: Problem) -> None:
-    rank = len(p.perm)
-    if rank > MAX_RANK:
-        raise ProblemError(f"perm has {rank} indices: at most {MAX_RANK} are supported")
-    if sorted(p.perm) != list(range(rank)):
-        raise ProblemError(
-            f"perm {shown(p.perm)} is not a permutation of 0..{rank - 1}: each index must occur exactly once"
-        )
-    if len(p.size) != rank:
-        raise ProblemError(f"size {shown(p.size)} has {len(p.size)} extents, but perm has {rank} indices")
-    for k, extent in enumerate(p.size):
-        if extent < 0:
-            raise ProblemError(f"size[{k}] = {extent} is negative: extents are 0 or more")
-
-
-def _check_outer(p: Problem) -> None:
-    sides = ("lda", p.lda, p.size, "size[{k}]"), ("ldb", p.ldb, p.size_b, "size[perm[{k}]]")
-    for name, outer, extents, meaning in sides:
-        if outer is None:
-            continue
-        if len(outer) != len(extents):
-            raise ProblemError(f"{name} {shown(outer)} has {len(outer)} entries, but perm has {len(extents)} indices")
-        for k, (got, least) in enumerate(zip(outer, extents, strict=True)):
-            if got < least:
-                rule = meaning.format(k=k)
-                raise ProblemError(
-                    f"{name}[{k}] = {got} is less than {rule} = {least}: outer sizes include the extent"
-                )
-
-
-def _check_axes(p: Problem) -> None:
-    plain = tuple(range(len(p.perm)))
-    for name, axes in (("axes_a", p.axes_a), ("axes_b", p.axes_b)):
-        if axes is not None and sorted(axes) != [*plain]:
-            raise ProblemError(f"{name} {shown(axes)} is not a permutation of 0..{len(plain) - 1}")
-        if axes == plain:
-            object.__setattr__(p, name, None)
-
-
-def _check_bytes(p: Problem) -> None:
-    for name, outer, t in (("A", p.outer_a, p.a), ("B", p.outer_b, p.b)):
-        if math.prod(max(extent, 1) for extent in outer) * t.itemsize >= 1 << 63:
-            raise ProblemError(f"{name} of outer sizes {shown(outer)} exceeds 2^63 - 1 bytes")
-
-
-def _check_arithmetic(p: Problem) -> None:
-    if p.compute.kind is Kind.OPAQUE and (p.alpha != 1 or p.beta != 0):
-        raise ProblemError(f"data type {p.spelled} admits plain moves only: alpha must be 1 and beta 0")
-    if p.conjugate and p.compute.kind is not Kind.COMPLEX:
-        raise ProblemError(f"conjugate needs a complex data type, not {p.spelled}")

@@ -8,7 +8,9 @@ from functools import lru_cache
 from ..lazy_dataclasses import dataclass, replace
 from .canonical import Axis, Canonical, Placed, Size, from_axes, static
 from .dtypes import DType
-from .kinds import Kinds
+from .kinds import Alpha, Kinds
+from .layouts import column_major
+from .problem import Problem
 from .terms import Term
 
 LARGEST = 24  # group of permutations whose tiles are visited together
@@ -40,6 +42,16 @@ def from_walks(axes: Iterable[Walks], a: DType, b: DType, kinds: Kinds, conjugat
     apart = _form(flipped, a, b, kinds, conjugate, ahead)
     form = apart if not group(whole) and group(apart) else whole
     return Placed(form, ahead[0], first.offset_b)
+
+
+def summed(problem: Problem, kinds: Kinds) -> Placed:
+    """The canonical form of a problem of several terms, which reads A. Its kinds multiply, also by 1."""
+    strides_a, strides_b = column_major(problem.outer_a), column_major(problem.outer_b)
+    perms = [perm for _, perm in problem.terms]
+    axes = [
+        Walks(n, strides_b[k], tuple(strides_a[perm[k]] for perm in perms)) for k, n in enumerate(problem.size_b)
+    ]
+    return from_walks(axes, problem.a, problem.b, Kinds(Alpha.ANY, kinds.beta), problem.conjugate)
 
 
 def _ahead(axes: Sequence[Walks], n: int) -> int:

@@ -28,6 +28,21 @@ def bandwidth_rule(canonical: Canonical | Contraction) -> str:
     return " + ".join([*read_a, "2 x bytes of B" if canonical.kinds.beta is Beta.ANY else "bytes of B"])
 
 
+def sum_formula(problem: Problem) -> str:
+    """The computation of a problem of several terms, by the indices of B."""
+    rank, terms = len(problem.perm), []
+    for factor, perm in problem.terms:
+        a = f"A[{','.join(f'i{perm.index(k)}' for k in range(rank))}]"
+        terms.append(f"{number(factor)} * {f'conj({a})' if problem.conjugate else a}")
+    b = f"B[{','.join(f'i{k}' for k in range(rank))}]"
+    return f"{b} <- alpha * ({' + '.join(terms)}) + beta * {b}"
+
+
+def _summed(problem: Problem, name: str) -> str:
+    terms = [f"{number(factor)} * {name} by {_join(perm, ',')}" for factor, perm in problem.terms]
+    return f"({' + '.join(terms)})"
+
+
 def problem_line(problem: Problem) -> str:
     """The computation in one line, with permutation, sizes and type."""
     name = "conj(A)" if problem.conjugate else "A"
@@ -36,7 +51,8 @@ def problem_line(problem: Problem) -> str:
     parts = [*_shape_parts(problem), f"type {_types(problem)}", *_outer_parts(problem)]
     parts += ["in place"] if problem.inplace else []
     parts += [f"in C order {in_c_order(problem)}"] if problem.is_row_major else []
-    return f"{written} <- {number(problem.alpha)} * {name}{update}: " + ", ".join(parts)
+    read = _summed(problem, name) if problem.terms else name
+    return f"{written} <- {number(problem.alpha)} * {read}{update}: " + ", ".join(parts)
 
 
 def _types(problem: Problem) -> str:
@@ -52,7 +68,8 @@ def in_c_order(problem: Problem) -> str:
 
 
 def _shape_parts(problem: Problem) -> list[str]:
-    return [f"perm {_join(problem.perm, ',')}", f"size {_join(problem.size, 'x')}"]
+    perm = [] if problem.terms else [f"perm {_join(problem.perm, ',')}"]
+    return [*perm, f"size {_join(problem.size, 'x')}"]
 
 
 def _outer_parts(problem: Problem) -> list[str]:
@@ -95,6 +112,9 @@ def problem_fields(problem: Problem) -> dict[str, Any]:
         "beta": _scalar_field(problem.beta),
         "conjugate": problem.conjugate,
     }
+    if problem.terms:
+        del fields["perm"]
+        fields["terms"] = [[_scalar_field(factor), list(perm)] for factor, perm in problem.terms]
     return fields | {name: True for name in ("saturate", "inplace") if getattr(problem, name)}
 
 

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from ttc_llvm import locks
 from ttc_llvm.errors import OutOfMemoryError
 from ttc_llvm.lazy_dataclasses import dataclass, replace
-from ttc_llvm.problem import dtypes
+from ttc_llvm.problem import dtypes, sums
 from ttc_llvm.problem.canonical import Axis, Canonical, static
 from ttc_llvm.problem.dtypes import DType, Kind
 from ttc_llvm.problem.formats import Float
@@ -24,6 +24,7 @@ from .crew import spread
 HUGE = 2 << 20
 LOW_BITS = 64 << 10  # bytes: a proxy keeps its strides modulo this
 SPARE = 64  # bytes behind a tensor, into which it can be moved
+COARSE = 256  # numbers are multiples of its inverse
 FILL = 4 << 20  # bytes per random stream, so that threads fill side by side
 
 Bytes = npt.NDArray[np.uint8]
@@ -61,19 +62,25 @@ class Span:
 
 
 def span(canonical: Canonical, which: str) -> Span:
-    """The address range of A (`"a"`) or B (`"b"`), in elements."""
-    reach = [(e - 1) * static(s) for e, s in zip(canonical.extents, canonical.strides(which), strict=True)]
-    low, high = sum(r for r in reach if r < 0), sum(r for r in reach if r > 0)
+    """The address range of A (`"a"`), as all terms read it, or B (`"b"`), in elements."""
+    walks = [(0, canonical.strides(which)), *((x.offset, x.strides) for x in canonical.terms if which == "a")]
+    low, high = 0, 0
+    for first, strides in walks:
+        reach = [(e - 1) * static(s) for e, s in zip(canonical.extents, strides, strict=True)]
+        low = min(low, first + sum(r for r in reach if r < 0))
+        high = max(high, first + sum(r for r in reach if r > 0))
     return Span(high - low + 1 if 0 not in canonical.extents else 0, -low)
 
 
 @dataclass(frozen=True, slots=True)
 class Tensor:
-    """One side's memory: raw bytes, element type, and which element canonical index 0 is."""
+    """One side's memory: raw bytes, element type, and which element canonical index 0 is; coarse: its numbers have few
+    digits, so that the order in which they are added does not matter."""
 
     memory: Bytes
     dtype: DType
     origin: int
+    coarse: bool = False
 
     @property
     def address(self) -> int:
@@ -87,19 +94,19 @@ class Tensor:
     def fill(self, seed: int, threads: int) -> None:
         """Random data of the element type (never zeros, NaN or denormals), written by as many threads."""
         chunks = [self.memory[i : i + FILL] for i in range(0, len(self.memory), FILL)]
-        spread(lambda item: _fill(item[1], self.dtype, seed + item[0]), enumerate(chunks), threads)
+        spread(lambda item: _fill(item[1], self.dtype, seed + item[0], self.coarse), enumerate(chunks), threads)
 
 
 def tensor(canonical: Canonical, which: str, seed: int, threads: int) -> Tensor:
     """A new, filled tensor for one side of a canonical form, with `SPARE` bytes more than it needs."""
     t = canonical.a if which == "a" else canonical.b
     extent = span(canonical, which)
-    made = Tensor(allocate(extent.elements * t.itemsize + SPARE), t, extent.origin)
+    made = Tensor(allocate(extent.elements * t.itemsize + SPARE), t, extent.origin, bool(canonical.terms))
     made.fill(seed, threads)
     return made
 
 
-def _fill(chunk: Bytes, t: DType, seed: int) -> None:
+def _fill(chunk: Bytes, t: DType, seed: int, coarse: bool) -> None:
     with locks.LLVM:
         from numpy import random
     rng = random.Generator(random.SFC64(seed))
@@ -113,6 +120,9 @@ def _fill(chunk: Bytes, t: DType, seed: int) -> None:
     values = chunk.view(f"f{size}")
     rng.random(out=values, dtype=values.dtype.type)
     values += 0.5
+    if coarse:
+        np.rint(values * COARSE, out=values)
+        values /= COARSE
     if t.swapped:
         values.byteswap(inplace=True)
 
@@ -142,16 +152,25 @@ def footprint(canonical: Canonical) -> int:
 
 def proxy(canonical: Canonical, limit: int) -> Canonical:
     """The same problem, small enough that both tensors take at most `limit` bytes: the longest extents are
-    halved, and strides shrink with them but keep their low bits (cache sets, page offsets)."""
+    halved, and strides shrink with them but keep their low bits (cache sets, page offsets); those of sums stay."""
     small = canonical
     while footprint(small) > limit and prod(small.extents) > 1:
         longest = max(range(len(small.axes)), key=lambda k: small.extents[k])
         axes = list(small.axes)
-        groups = cycles(images(axes) or ()) if small.in_place else ((longest,),)
+        groups = _together(small, longest)
         for k in next(group for group in groups if longest in group):
             axes[k] = replace(axes[k], extent=-(-small.extents[k] // 2))
-        small = replace(canonical, axes=_closed_up(canonical, tuple(axes)))
+        kept = tuple(axes) if canonical.terms else _closed_up(canonical, tuple(axes))
+        small = replace(canonical, axes=kept)
     return small
+
+
+def _together(form: Canonical, longest: int) -> tuple[tuple[int, ...], ...]:
+    """Axes that keep one extent: the longest, and in place or in a sum all that take each other's places."""
+    if form.in_place:
+        return cycles(images(form.axes) or ())
+    group = sums.group(form) if form.terms else ()
+    return sums.orbits(group) if group else ((longest,),)
 
 
 def _closed_up(canonical: Canonical, axes: tuple[Axis, ...]) -> tuple[Axis, ...]:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
 from math import prod
 
 import numpy as np
 import numpy.typing as npt
 
+from ttc_llvm.lazy_dataclasses import dataclass
 from ttc_llvm.problem import dtypes
 from ttc_llvm.problem.canonical import Canonical, is_move
 from ttc_llvm.problem.conversion import converted, values
@@ -21,16 +23,30 @@ PIECE = 1 << 17  # elements compared at a time, in the caches
 Array = npt.NDArray[np.generic]
 
 
-def expected(canonical: Canonical, a: Array, b: Array, alpha: complex, beta: complex) -> Array:
-    """B as it must be after the transposition of a into b (both with the canonical axes)."""
+@dataclass(frozen=True, slots=True)
+class Added:
+    """A further term of a sum: A as it reads it, and its factor."""
+
+    a: Array
+    alpha: complex
+
+    def part(self, at: tuple[slice, ...]) -> Added:
+        """That of a box."""
+        return Added(self.a[at], self.alpha)
+
+
+def expected(
+    canonical: Canonical, a: Array, b: Array, alpha: complex, beta: complex, further: Sequence[Added] = ()
+) -> Array:
+    """B as it must be after the transposition of a into b, and what is added (all with the canonical axes)."""
     kinds, compute = canonical.kinds, canonical.compute
     if is_move(kinds, canonical.a, canonical.b, canonical.conjugate):
         return a
     between, terms = canonical.between, []
-    if kinds.alpha is not Alpha.ZERO:
-        x = converted(a, canonical.a, between)
+    for one in (Added(a, alpha), *further) if kinds.alpha is not Alpha.ZERO else ():
+        x = converted(one.a, canonical.a, between)
         x = np.conjugate(x) if canonical.conjugate else x
-        terms.append(x if kinds.alpha is Alpha.ONE else _times(x, alpha, compute))
+        terms.append(x if kinds.alpha is Alpha.ONE else _times(x, one.alpha, compute))
     if kinds.beta is Beta.ANY:
         terms.append(_times(converted(b, canonical.b, compute), beta, compute))
     with np.errstate(all="ignore"):
@@ -60,13 +76,16 @@ def mismatch(
     after: Array,
     scalars: tuple[complex, complex],
     threads: int,
+    further: Sequence[Added] = (),
 ) -> tuple[int, ...] | None:
     """The canonical index of a wrong element of B, or None if every one is right. before, after: B around the run."""
     steps = _piece(canonical.extents)
 
     def wrong(first: tuple[int, ...]) -> tuple[int, ...] | None:
         at = tuple(slice(i, i + step) for i, step in zip(first, steps, strict=True))
-        wanted, got = (_read(x, canonical.b) for x in (expected(canonical, a[at], before[at], *scalars), after[at]))
+        added = [one.part(at) for one in further]
+        wanted = _read(expected(canonical, a[at], before[at], *scalars, added), canonical.b)
+        got = _read(after[at], canonical.b)
         found = ~same(wanted, got)
         if not found.any():
             return None
