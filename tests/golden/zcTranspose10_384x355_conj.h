@@ -21,6 +21,8 @@
  * Entries in place, NAME of which ends in _inplace, take one tensor, A, which is replaced, and one lda or strides. Where
  * the permutation does not keep the extents they are given, they do nothing.
  *
+ * Entries of sums, NAME of which has Sum in it, are for the generated extents and outer sizes alone: they take no sizes.
+ *
  * _part runs one of `parts` parts, 0 <= part < parts, and nothing for other values. Parts write
  * disjoint elements and may run at the same time; together they do what the plain entry does. More
  * than NAME_PARTS do not pay at the generated extents.
@@ -31,7 +33,7 @@
  * Entries keep no state, take no memory but at most NAME_STACK bytes of scratch and some hundred more on
  * the stack, and may be called by any number of threads at once.
  *
- * Macros, per problem: NAME_RANK, and as initialisers of arrays NAME_PERM, NAME_SIZE, NAME_STRIDES_A,
+ * Macros, per problem: NAME_RANK, and as initialisers of arrays NAME_PERM (of sums NAME_TERMS, a number), NAME_SIZE, NAME_STRIDES_A,
  * NAME_STRIDES_B; NAME_ELEMENTS_A and NAME_ELEMENTS_B, from the first to the last element, padding
  * included; NAME_PARTS, NAME_STACK, and NAME_GENERATOR, which generated the code.
  *
