@@ -94,7 +94,7 @@ def _loop(k: Context, b: ir.IRBuilder, node: Loop, box: Box) -> None:
 def _between_lines(k: Context, b: ir.IRBuilder, node: Loop, box: Box) -> None:
     """Chunks that begin with lines of B, but for the first one."""
     length = box.lengths[node.axis]
-    with counted(b, add(b, length, node.grain + node.step - 2), node.step, f"i{node.axis}") as i:
+    with counted(b, add(b, length, node.early + node.step - 1), node.step, f"i{node.axis}") as i:
         start, chunk = displaced(b, i, k.ahead, length, node.step)
         inside = box.moved(b, k.sizes, node.axis, start, chunk)
         with existing(b, inside, [node.axis]):

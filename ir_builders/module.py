@@ -121,7 +121,7 @@ def _task_box(b: ir.IRBuilder, sizes: Sizes, grid: tuple[Loop, ...], task: ir.Va
     loops: list[LoopState] = []
     for number, loop in reversed(list(enumerate(grid))):
         length = sizes(loop.extent)
-        trips = steps(b, add(b, length, max(0, loop.grain - 1)), loop.step)
+        trips = steps(b, add(b, length, loop.early), loop.step)
         index = rest
         if number > 0:
             rest = b.udiv(index, i64(trips))

@@ -19,7 +19,7 @@ def task_count(b: ir.IRBuilder, nest: LoopNest, extents: Mapping[int, Int]) -> I
     """Size of a nest's task grid. extents: of the axes whose extents are parameters, by slot."""
     total: Int = 1
     for loop in nest.grid:
-        extent = add(b, _known(loop.extent, extents), max(0, loop.grain - 1))
+        extent = add(b, _known(loop.extent, extents), loop.early)
         total = mul(b, total, steps(b, extent, loop.step))
     return total
 

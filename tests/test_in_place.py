@@ -29,7 +29,7 @@ from ttc_llvm.arrays.layouts import PAYBACK_BYTES
 from ttc_llvm.arrays.pairs import PLAIN, scaling
 from ttc_llvm.cli import entry as cli
 from ttc_llvm.lowering.lower import lower
-from ttc_llvm.lowering.nodes import trips
+from ttc_llvm.lowering.nest import trips
 from ttc_llvm.lowering.plan import CpuPlan, Fetch, Store
 from ttc_llvm.lowering.plan_checks import check
 from ttc_llvm.machine import lookup

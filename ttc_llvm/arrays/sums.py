@@ -20,13 +20,13 @@ from ..operands.types import is_real, spelled
 from ..problem import dtypes
 from ..problem.kinds import Kinds
 from ..problem.problem import Problem
-from ..problem.summands import kinds_of, scalars
+from ..problem.summands import TYPES, TYPES_RULE, kinds_of, scalars
 from ..problem.sums import Walks, from_walks
 from ..runtime.executable import Executable
 from . import assignment, call
 from .checks import check_beta, check_result, permuted
 from .overlaps import check_once, share
-from .pairs import ALIGNED, LETTERS, Scaling, is_regular, pair_of, scaling
+from .pairs import ALIGNED, Scaling, is_regular, pair_of, scaling
 from .public import transpose
 from .result_memory import new_like
 from .results import base, is_masked
@@ -120,9 +120,9 @@ def _stated(
     listed: list[tuple[Any, tuple[int, ...]]], of: np.dtype[Any], to: np.dtype[Any], beta: complex, conjugate: bool
 ) -> Problem:
     """The problem of these types, terms and scalars, which checks them; its indices are axes, its extents 1."""
-    other = next((t for t in (of, to) if dtypes.from_numpy(t).name not in LETTERS), None)
+    other = next((t for t in (of, to) if dtypes.from_numpy(t).name not in TYPES), None)
     if other is not None:
-        raise ProblemError(f"dtype {spelled(other)}: sums are of float32, float64, complex64 and complex128")
+        raise ProblemError(f"dtype {spelled(other)}: {TYPES_RULE}")
     ones = (1,) * len(listed[0][1])
     return Problem(size=ones, dtype=pair_of(of, to), beta=beta, conjugate=conjugate, terms=listed)
 

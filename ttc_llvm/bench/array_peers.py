@@ -8,8 +8,8 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from ..operands.operand import Array
 from ..operands.types import named
 from ..problem import dtypes
 from ..problem.dtypes import DType, Kind, is_native
@@ -18,8 +18,6 @@ from ..problem.problem import Problem
 from ..problem.type_names import SHORT
 from .contender import Contender
 from .workspace import Workspace, start_elements
-
-Array = npt.NDArray[Any]
 
 
 def views(workspace: Workspace) -> tuple[Array, Array]:

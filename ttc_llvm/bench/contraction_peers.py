@@ -6,14 +6,12 @@ import importlib
 import importlib.metadata
 from collections.abc import Callable, Mapping
 from importlib.util import find_spec
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from ..operands.operand import Array
 from ..problem.contraction import Contraction
 
-Array = npt.NDArray[Any]
 Run = Callable[[], object]
 Make = Callable[[Contraction, Array, Array, Array, int], Run]  # of a case, its arrays and threads: what is timed
 

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from ..contractions.bench import plain_product
 from ..contractions.explaining import flops
@@ -18,13 +17,13 @@ from ..contractions.search import planned
 from ..contractions.space import plans
 from ..errors import VerificationError
 from ..lazy_dataclasses import dataclass
+from ..operands.operand import Array
 from ..problem import dtypes
 from ..problem.contraction import Contraction
 from .contraction_cases import ContractionCase
 from .contraction_peers import Make, Run
 from .contraction_results import CEILING, OURS, ContractionResult
 
-Array = npt.NDArray[Any]
 ROUNDS = 6
 NEAR = 1.5  # whoever is slower by more than this leaves after LEAST rounds
 LEAST = 3

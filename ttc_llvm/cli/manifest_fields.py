@@ -73,12 +73,17 @@ def _comma(value: list[int]) -> str:
     return ",".join(map(str, value))
 
 
+def _is_scalar(value: Any) -> bool:
+    """A number, or its parts."""
+    return _is_number(value) or _all(_is_number, 2)(value)
+
+
 def _is_term(value: Any) -> bool:
-    """A number, or its parts, and a perm."""
+    """A scalar and a perm."""
     return (
         isinstance(value, list)
         and len(value) == 2
-        and (_is_number(value[0]) or _IS_COMPLEX(value[0]))
+        and _is_scalar(value[0])
         and _all(_is_integer)(value[1])
     )
 
@@ -88,7 +93,6 @@ def _number(value: Any) -> str:
 
 
 _INTEGERS = _Form("a list of integers", _all(_is_integer), _comma)
-_IS_COMPLEX = _all(_is_number, 2)
 FORMS = {  # by the option's metavar
     "P,..": _INTEGERS,
     "N,..": _INTEGERS,
@@ -96,8 +100,7 @@ FORMS = {  # by the option's metavar
     "N": _Form("an integer", _is_integer),
     "EFFORT": _Form(f"an integer, or one of {', '.join(EFFORTS)}", lambda v: _is_integer(v) or isinstance(v, str)),
     "S": _Form("a number", _is_number, repr),
-    "X": _Form("a number, or [real, imaginary]", lambda v: _is_number(v) or _IS_COMPLEX(v),
-               _number),
+    "X": _Form("a number, or [real, imaginary]", _is_scalar, _number),
     "TYPE": _Form("a string", lambda v: isinstance(v, str)),
     "SPEC": _Form("a string", lambda v: isinstance(v, str)),
     "TEXT": _Form("a string", lambda v: isinstance(v, str)),

@@ -144,11 +144,14 @@ class Trial:
     def _further(self) -> list[Added]:
         """The further terms of a sum, by their strides."""
         found = []
-        for number, term in enumerate(self.canonical.terms, 1):
+        for number, (term, alpha) in enumerate(zip(self.canonical.terms, self._alphas(), strict=True), 1):
             there = replace(self.a, origin=self.a.origin + term.offset)
-            view = buffers.strided(there, sums.single(self.canonical, number), "a")
-            found.append(Added(view, self.alpha + number))
+            found.append(Added(buffers.strided(there, sums.single(self.canonical, number), "a"), alpha))
         return found
+
+    def _alphas(self) -> list[complex]:
+        """Of the further terms."""
+        return [self.alpha + number for number in range(1, len(self.canonical.terms) + 1)]
 
     def decided(self, outcome: Outcome[CpuPlan, Kernel], limits: Limits) -> Outcome[CpuPlan, Kernel]:
         """The outcome, whose winner also decides for a fallback."""
@@ -189,8 +192,7 @@ class Trial:
     # --- runs ---
 
     def _timed(self, built: Kernel, repeats: int, threads: int | None = None) -> float:
-        further = [self.alpha + number for number in range(1, len(self.canonical.terms) + 1)]
-        values = dtypes.scalars(self.canonical.compute, self.alpha, self.beta, *further)
+        values = dtypes.scalars(self.canonical.compute, self.alpha, self.beta, *self._alphas())
         return _timed(built, (self.a.address, self.b.address), values, threads or self.threads, repeats)
 
     def _hot_seconds(self, built: Kernel) -> float:

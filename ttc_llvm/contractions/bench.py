@@ -6,14 +6,13 @@ import time
 from collections.abc import Callable, Sequence
 from functools import partial
 from math import prod
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from ..arrays import originals
 from ..compiling.stored_plans import Circumstances
 from ..compiling.trial import repeats_of
+from ..operands.operand import Array
 from ..problem import dtypes
 from ..problem.contraction import Contraction, IndexClass
 from ..runtime.waiting import has_a_cpu_each, waited
@@ -26,7 +25,6 @@ from .plans import Plan
 from .products import products_of
 from .space import plans
 
-Array = npt.NDArray[Any]
 MANY = 1 << 19  # terms of a sum, beyond which the values of a check are smaller, so that float32 holds it exactly
 
 

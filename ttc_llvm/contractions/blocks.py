@@ -6,9 +6,9 @@ from math import prod
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from ..lazy_dataclasses import replace
+from ..operands.operand import Array
 from ..problem.contraction import OPERANDS, Contraction, IndexClass
 from .execution import Copy, Execution, reversing, scratch
 from .fused.execution import FusedExecution
@@ -18,7 +18,6 @@ from .merged import A, B, C, Merged
 from .plan import Products
 from .splitting import NO_GAINS, Gains
 
-Array = npt.NDArray[Any]
 PIECE_BYTES = 4 << 20  # of C's copy: a share of the last cache
 LEAST = 64  # rows or columns of a piece: smaller products are slower
 DEPTH = 2  # blocks in each other, at most

@@ -6,13 +6,12 @@ from collections.abc import Hashable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from ..arguments import number, one_of, reason, shown
 from ..arrays import assignment, checks, originals, overlaps, result_memory
 from ..arrays.call import ORDERS
 from ..errors import ArrayError, ProblemError
-from ..operands.operand import Operand
+from ..operands.operand import Array, Operand
 from ..operands.reading import has_functions, operand, result_place
 from ..operands.types import as_dtype
 from ..runtime import runtime
@@ -21,7 +20,6 @@ from . import known, network
 from .expression import Expression, expression, extents, name_of, split
 from .pairwise import How, Labelled, Target, contract, pair, reduced, squeezed
 
-Array = npt.NDArray[Any]
 PRODUCTS = "fdFD"  # the types that BLAS multiplies; NumPy computes all others
 CASTINGS = ("no", "equiv", "safe", "same_kind", "unsafe")
 

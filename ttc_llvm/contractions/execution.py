@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import threading
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from ..arrays import assignment
 from ..arrays.call import threads_for
 from ..arrays.pairs import PLAIN, Scaling, scaling
 from ..lazy_dataclasses import replace
 from ..operands.addresses import data_address
+from ..operands.operand import Array
 from ..problem import dtypes
 from ..problem.contraction import OPERANDS, Contraction, IndexClass
 from .fused.plan import Fused
@@ -23,7 +22,6 @@ from .products import products_of
 from .space import without_copies
 from .splitting import NO_GAINS, Gains
 
-Array = npt.NDArray[Any]
 KEPT_BYTES = 256 << 20  # of scratch, by thread, between calls
 
 

@@ -6,14 +6,13 @@ from collections.abc import Hashable
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from ..arrays import result_memory
+from ..operands.operand import Array
 from ..runtime.once import Recent
 from .blocks import Runs
 from .pairwise import PREPARED, Pair
 
-Array = npt.NDArray[Any]
 _PLAIN_SCALARS = (int, float)  # which every type admits
 
 

@@ -6,14 +6,13 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from ..arguments import reason, shown
 from ..errors import OptionError
 from ..locks import imported
+from ..operands.operand import Array
 from .expression import FIRST_OF_ELLIPSIS, Expression, Labels
 
-Array = npt.NDArray[Any]
 Path = tuple[tuple[int, ...], ...]
 
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from ..arrays import originals, result_memory
-from ..operands.operand import packed
+from ..operands.operand import Array, packed
 from ..problem import dtypes
 from ..problem.contraction import Contraction
 from ..runtime import runtime
@@ -18,7 +17,6 @@ from .expression import LETTERS, Labels
 from .predicting import Predictions
 from .search import planned
 
-Array = npt.NDArray[Any]
 PREPARED = 4096  # contractions remembered, with their plans
 GAIN = 0.9  # a result in another order than C must take so much less of the time
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from numpy.lib.stride_tricks import as_strided
 
 from ..operands.addresses import data_address
+from ..operands.operand import Array
 from ..problem import dtypes
 from ..problem.contraction import IndexClass
 from . import blas
@@ -18,7 +18,6 @@ from .merged import A, B, C
 from .plan import Products
 from .splitting import COLUMNS, DEPTH, NO_GAINS, ROWS, Gains, Split, split
 
-Array = npt.NDArray[Any]
 LETTERS, NUMBERS = 2, 6  # words of a job behind its loops: how operands are transposed; sizes and leading dimensions
 KEPT_JOBS = 16  # of one plan, by alpha and beta
 Run = Callable[[Array, Array, Array, complex, complex], None]

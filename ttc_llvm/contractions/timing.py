@@ -8,11 +8,11 @@ from math import prod
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from ..arrays import assignment
 from ..arrays.pairs import PLAIN
 from ..operands.addresses import data_address
+from ..operands.operand import Array
 from ..problem import dtypes
 from ..problem.contraction import OPERANDS, Contraction
 from ..runtime import runtime
@@ -22,7 +22,6 @@ from .merged import merge
 from .space import plans
 from .splitting import NO_GAINS, Gains
 
-Array = npt.NDArray[Any]
 OFF = 16  # bytes beyond a cache line where arrays begin, as NumPy's large ones do
 ANYWHERE, LINES = (OFF, OFF, OFF), (OFF, OFF, 0)  # A, B and C; C on lines
 ROUNDS, FEWER, ENOUGH = 5, 3, 2e-3  # runs of each: fewer of those that take so many seconds together

@@ -101,7 +101,7 @@ def read(
     orders = _orders(axes, ranks)
     sources, steps = _strides(strides, "strides", ranks), _strides(out_strides, "out_strides", ranks)
     ranked, elements = [], np.ones(len(ranks), np.int64)
-    for rank in map(int, np.unique(ranks)):
+    for rank in np.flatnonzero(np.bincount(ranks)).tolist():
         numbers = np.flatnonzero(ranks == rank)
         shaped = extents.rows(numbers, rank)
         _check_shapes(shaped, numbers, max(of.itemsize, to.itemsize))

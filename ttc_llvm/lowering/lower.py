@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from ..lazy_dataclasses import replace
 from ..machine.target import Target
 from ..problem.canonical import Canonical, Param
 from .nest import LoopNest
@@ -41,9 +42,9 @@ def lower(canonical: Canonical, plan: CpuPlan, target: Target, loads: int = 0) -
     writing = resolve(canonical, plan, target)
     plan, chain = writing.plan, writing.chain
     tiles = in_orbits if canonical.in_place else summed if canonical.terms else _TILES[writing.store]
-    body, grains = tiles(canonical, writing, target, loads), on_lines(canonical, plan, target)
-    if canonical.terms:
-        grains = dict.fromkeys(axes_of_lines(canonical, plan), writing.grain)
+    body = tiles(canonical, writing, target, loads)
+    lined = dict.fromkeys(axes_of_lines(canonical, plan), writing.grain) if canonical.terms else {}
+    grains = lined or on_lines(canonical, plan, target)
     sizes = tuple(axis.extent for axis in canonical.axes)
     tasks = len(plan.grid(sizes))
     around = list(enumerate(plan.loops(sizes)))
@@ -51,9 +52,8 @@ def lower(canonical: Canonical, plan: CpuPlan, target: Target, loads: int = 0) -
         if chain and number == len(around) - chain.inside - 1:
             body = (OpenSlots(chain.buffer, body),)
         bind = Bind.TASK if number < tasks else Bind.SERIAL
-        grain = grains.get(k, 0)
-        stride = task_stride(canonical, plan, k, grain) if bind is Bind.TASK else 1
-        body = (Loop(k, sizes[k], step, bind, body, stride=stride, grain=grain),)
+        loop = Loop(k, sizes[k], step, bind, body, grain=grains.get(k, 0))
+        body = (replace(loop, stride=task_stride(canonical, plan, loop)) if bind is Bind.TASK else loop,)
     if plan.non_temporal:
         body = (*body, Fence())
     return LoopNest(canonical, body, _params(canonical), _scratch_bytes(body), writing.alignment)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from math import prod
 
 from ..lazy_dataclasses import dataclass
-from ..problem.canonical import Canonical, Param
+from ..problem.canonical import Canonical, Param, static
 from .nodes import (
     AtRunEnd,
     Bind,
@@ -24,9 +24,13 @@ from .nodes import (
     Tour,
     assert_never,
     every,
-    trips,
 )
 from .operands import Buffer, Space
+
+
+def trips(loop: Loop) -> int:
+    """Iterations of a loop over its whole axis, which is known."""
+    return -(-(static(loop.extent) + loop.early) // loop.step)
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from enum import Enum
 from typing import ClassVar, NoReturn, TypeVar
 
 from ..lazy_dataclasses import dataclass, replace
-from ..problem.canonical import Size, static
+from ..problem.canonical import Size
 from .operands import Buffer, Op, PartialLine, Prefetch, Source, View
 
 FROM_BOTH_ENDS = 0  # a stride of task loops whose extent is known at run time only
@@ -146,6 +146,11 @@ class Loop(_Base):
     stride: int = 1
     grain: int = 0
 
+    @property
+    def early(self) -> int:
+        """Elements by which the first chunk may be shorter than the others."""
+        return max(0, self.grain - 1)
+
 
 @dataclass(frozen=True, slots=True)
 class Stage(_Base):
@@ -230,11 +235,6 @@ class Fence(_Base):
 
 
 Node = Loop | Micro | Row | LoadSlot | Stage | Orbit | Tour | OpenSlots | AtRunEnd | FlushSlot | Peeled | Fence
-
-
-def trips(loop: Loop) -> int:
-    """Iterations of a loop over its whole axis, which is known."""
-    return -(-(static(loop.extent) + max(0, loop.grain - 1)) // loop.step)
 
 
 def every(nodes: Iterable[Node]) -> Iterator[Node]:

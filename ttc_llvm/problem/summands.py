@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from .. import arguments
 from ..errors import ProblemError
@@ -15,10 +14,13 @@ from .orbits import shown
 from .scalars import scalar
 
 if TYPE_CHECKING:
+    import numpy.typing as npt
+
     from .problem import Problem
 
 Summand = tuple[complex, tuple[int, ...]]
 TYPES = ("s", "d", "c", "z")
+TYPES_RULE = "sums are of float32, float64, complex64 and complex128"
 _PAIRS = "pairs of a factor and a perm"
 
 
@@ -57,7 +59,7 @@ def check_terms(p: Problem) -> None:
             raise ProblemError(f"terms give the sizes {shown(p.size_b)} and {shown(size)}: a sum's are all the same")
     names = p.a.name, p.b.name
     if not {*names} <= {*TYPES}:
-        raise ProblemError(f"data type {p.spelled}: sums are of float32, float64, complex64 and complex128")
+        raise ProblemError(f"data type {p.spelled}: {TYPES_RULE}")
     if p.inplace:
         raise ProblemError("a sum of permutations reads A while it writes B: inplace must be False")
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from ... import locks
 from ...arrays import assignment
@@ -14,6 +13,7 @@ from ...arrays.pairs import PLAIN
 from ...lazy_dataclasses import replace
 from ...lowering.micro_kernel import MicroKernel, blocks
 from ...operands.addresses import data_address
+from ...operands.operand import Array
 from ...problem import dtypes
 from ...problem.contraction import Contraction, IndexClass
 from ...runtime import backend, runtime, stored_code
@@ -26,7 +26,6 @@ from ..space import without_copies
 from .job import job, scalars
 from .plan import Fused
 
-Array = npt.NDArray[Any]
 SOURCES = (
     "fused/arithmetic", "fused/build", "fused/calls", "fused/fields", "fused/layout", "fused/macro_kernel",
     "fused/micro_kernel", "fused/pack", "fused/packing", "fused/scatter", "memory", "micro_tile", "micro_tile_code",

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from ...ir_builders.fused import fields as f
 from ...ir_builders.fused.calls import ADD, SET, TURNED
@@ -13,11 +12,10 @@ from ...ir_builders.fused.layout import FEW, settle
 from ...lazy_dataclasses import dataclass
 from ...lowering.micro_kernel import MicroKernel
 from ...operands.addresses import data_address
+from ...operands.operand import Array
 from ...problem.contraction import OPERANDS
 from ..merged import C
 from .plan import Fused
-
-Array = npt.NDArray[Any]
 
 
 @dataclass(frozen=True, slots=True)

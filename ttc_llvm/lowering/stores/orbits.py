@@ -11,7 +11,8 @@ from ...problem.in_place import images
 from ...problem.kinds import Alpha, Beta
 from ...problem.orbits import cycles, order
 from ...problem.sums import group
-from ..nodes import FROM_BOTH_ENDS, Micro, Node, Orbit
+from ..nest import trips
+from ..nodes import FROM_BOTH_ENDS, Loop, Micro, Node, Orbit
 from ..operands import Op, Space, View
 from ..plan import CpuPlan, Fetch, spans
 from ..tile_loops import TileSpec, loops
@@ -68,14 +69,13 @@ def _anywhere(grain: tuple[int, ...], cut: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(1 if k in cut else n for k, n in enumerate(grain))
 
 
-def task_stride(canonical: Canonical, plan: CpuPlan, axis: int, grain: int) -> int:
+def task_stride(canonical: Canonical, plan: CpuPlan, loop: Loop) -> int:
     """The stride of a task loop over tiles: of the tiles along the outermost axis that moves, those of the last index
-    move most others. grain: of its chunks."""
-    extent = canonical.axes[axis].extent
+    move most others."""
     every = group(canonical) if canonical.terms else [images(canonical.axes)] if canonical.in_place else []
-    if axis != next((k for k in plan.order for image in every if image and image[k] != k), None):
+    if loop.axis != next((k for k in plan.order for image in every if image and image[k] != k), None):
         return 1
-    if isinstance(extent, Param):
+    if isinstance(loop.extent, Param):
         return FROM_BOTH_ENDS
-    count = -(-(extent + max(0, grain - 1)) // plan.tile[axis])
+    count = trips(loop)
     return next((n for n in range(max(1, round(count * GOLDEN)), 0, -1) if gcd(n, count) == 1), 1)
