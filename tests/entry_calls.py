@@ -91,6 +91,7 @@ def invoke(addresses: Addresses, problem: Problem, call: Call, a: int | None, b:
     name = call.entry(problem).name
     tensors = (b,) if problem.inplace else (a, b)
     shape = _shape(call)[: -1 if problem.inplace else None]  # lda or strides of B are those of A
+    shape = [] if problem.terms else shape  # sums have one
     arguments: list[Any] = [*map(ctypes.c_void_p, tensors), *_scalars(problem, call), *shape]
     if not call.parts:
         _function(addresses(name), arguments)(*arguments)

@@ -5,7 +5,6 @@ Numbers are small integers, so that the order in which terms are added does not 
 
 from __future__ import annotations
 
-import ctypes
 import itertools
 from functools import partial
 from math import prod
@@ -13,6 +12,7 @@ from random import Random
 from typing import Any
 
 import numpy as np
+from entry_calls import Call, invoke
 from fuzz_arrays import Lain
 from fuzz_draw import EXTENTS, LINE, Met, asked
 from fuzz_kernels import targets
@@ -238,22 +238,9 @@ def _object(rng: Random, goal: str, p: Problem) -> tuple[set[str], int]:
         alpha = 0 if zero else rng.choice((1, -1, 2))
         entry = rng.choice(interface.entries(p))
         beta = rng.choice((0, 1, 3)) if entry.beta else 0
-        parts = rng.randrange(1, 5)
+        call = Call(alpha, beta, parts=rng.randrange(1, 5) * entry.part, through_beta=entry.beta)
         tensors = _Tensors(rng, p)
-        run = partial(_call, loaded.address(entry.name), entry, tensors, (alpha, beta), parts)
+        run = partial(invoke, loaded.address, p, call, *tensors.addresses)
         tensors.check(run, alpha, beta, f"{p} {target} {entry.name} alpha {alpha} beta {beta}")
         found.add(f"alpha={'zero' if zero else 'any'}")
     return found, ENTRIES
-
-
-def _call(address: int, entry: interface.Entry, t: _Tensors, factors: tuple[complex, complex], parts: int) -> None:
-    """Call an entry as C does, all parts of one that runs a part."""
-    compute = entry.problem.compute
-    single, is_complex = compute.real_bits == 32, compute.name in "cz"
-    kind: Any = ctypes.c_void_p if is_complex else ctypes.c_float if single else ctypes.c_double
-    values = np.array(factors, dtypes.to_numpy(compute))
-    given: list[Any] = [values[k : k + 1].ctypes.data if is_complex else values[k] for k in range(1 + entry.beta)]
-    types: list[Any] = [*[ctypes.c_void_p] * 2, *[kind] * len(given), *([ctypes.c_int] * 2 if entry.part else [])]
-    function = ctypes.CFUNCTYPE(None, *types)(address)
-    for part in range(parts if entry.part else 1):
-        function(*t.addresses, *given, *((part, parts) if entry.part else ()))
