@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-import numpy.typing as npt
 from numpy.lib.stride_tricks import as_strided
 
 from ..operands.addresses import data_address
@@ -97,7 +96,7 @@ def _steps(gemm: Gemm, cut: Split, itemsize: int) -> tuple[int, ...]:
     return tuple(step * of for of in by_side[cut.side])
 
 
-def _words(axes: list[tuple[int, ...]], summed: int, gemm: Gemm, address: int) -> npt.NDArray[np.int64]:
+def _words(axes: list[tuple[int, ...]], summed: int, gemm: Gemm, address: int) -> Array:
     """The job, with gemm's own arguments behind the loops; their addresses are put in by each call."""
     flags = [ord(letter) for letter in gemm.transposed]
     numbers = [gemm.rows, gemm.columns, gemm.depth, *gemm.leading]
