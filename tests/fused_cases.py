@@ -23,6 +23,7 @@ Array = npt.NDArray[Any]
 TYPES = {"s": "f", "d": "d", "c": "F", "z": "D"}
 MOST = 1 << 18  # multiplications
 LONGEST = 70
+TILED = 6, 12, 24, 48  # rows of tiles with registers of 512 bits, and of their halves
 SCALARS: list[tuple[complex, complex]] = [
     (1, 0), (1, 1), (2, 0), (0.5, -2), (0, 0), (0, 3), (-1, 1), (1j, 0), (1, 1j), (0.5 - 1j, 2j), (2, 0.5 + 1j),
 ]  # fmt: skip
@@ -70,7 +71,10 @@ class Case:
         size = {x: self.draw.choice([1, 2, 3]) for x in letters}
         for x in self.draw.sample(letters, len(letters)):
             room = most * size[x] // prod(size.values())
-            size[x] = self.draw.randint(1, max(1, min(LONGEST, room)))
+            longest = max(1, min(LONGEST, room))
+            tiled = [n for n in TILED if n <= longest]
+            is_tiled = tiled and self.draw.random() < 0.3
+            size[x] = self.draw.choice(tiled) if is_tiled else self.draw.randint(1, longest)
         if letters and self.draw.random() < 0.04:
             size[self.draw.choice(letters)] = 0
         return size

@@ -19,12 +19,14 @@ from ttc_llvm.contractions import plans as every_plan
 from ttc_llvm.contractions.fused import rates, shares, space
 from ttc_llvm.contractions.fused.execution import FusedExecution
 from ttc_llvm.contractions.fused.plan import FusedPlan, parse
+from ttc_llvm.contractions.gemm import LINE
 from ttc_llvm.contractions.merged import merge
 from ttc_llvm.contractions.predicting import Predictions
 from ttc_llvm.contractions.splitting import NO_GAINS
 from ttc_llvm.contractions.task import ContractionTask
 from ttc_llvm.ir_builders.fused.micro_kernel import add_micro_kernel
 from ttc_llvm.ir_builders.module import new_module
+from ttc_llvm.lazy_dataclasses import replace
 from ttc_llvm.lowering.micro_kernel import MicroKernel, blocks
 from ttc_llvm.machine import lookup
 from ttc_llvm.runtime import backend
@@ -84,18 +86,29 @@ def test_nothing_is_read_that_counts_for_nothing(dtype: str) -> None:
         c[...] = np.nan
 
 
-def test_c_is_written_past_the_caches_on_any_boundary() -> None:
-    stated = Contraction("ik,kj->ij", {"i": 64, "j": 96, "k": 8})
-    a, b = np.random.rand(64, 8), np.random.rand(8, 96)
+@pytest.mark.parametrize("dtype", "sdcz")
+@pytest.mark.parametrize("halves", [1, 2, 4])
+def test_c_is_written_past_the_caches_on_any_boundary(dtype: str, halves: int) -> None:
+    """Runs of rows of half a tile, a tile and two, and columns that follow each other, with ragged and small blocks;
+    what lies around C is kept."""
+    kernel, kind = MicroKernel.of(dtype, backend.host_target()), TYPES[dtype]
+    run = kernel.rows // 2 * halves
+    size = {"i": 3, "u": run, "j": 2, "v": 2 * kernel.columns + 3, "k": 7}
+    stated = Contraction("iuk,jvk->ijvu", size, dtype)
+    draw = np.random.default_rng(halves)
+    a, b = (draw.integers(-9, 9, stated.shape(name)).astype(kind) for name in "ab")
+    wanted = np.einsum(stated.spec, a, b)
     streaming = [x for x in space.plans(merge(stated)) if x.plan.streams]
-    assert streaming
-    memory = np.full(64 * 96 + 16, np.nan)
+    assert bool(streaming) == kernel.streams(backend.host_target())
+    memory = np.empty(wanted.size + 2 * LINE, kind)
     for products in streaming:
-        for start in range(9):
-            c = memory[start : start + 64 * 96].reshape(64, 96)
-            FusedExecution(stated, products, 1).run(a, b, c)
-            assert np.allclose(c, a @ b)
-            memory[:] = np.nan
+        small = replace(products, plan=replace(products.plan, block=(kernel.rows, kernel.columns, 7)))
+        for start in range(LINE // np.dtype(kind).itemsize + 1):
+            memory[...] = -1
+            c = memory[start : start + wanted.size].reshape(wanted.shape)
+            FusedExecution(stated, small if start % 3 == 2 else products, 1 + start % 2).run(a, b, c)
+            assert (c == wanted).all()
+            assert (memory[:start] == -1).all() and (memory[start + c.size :] == -1).all()
 
 
 @pytest.mark.parametrize("dtype", "sdcz")
@@ -123,6 +136,8 @@ def test_rows_that_follow_each_other_by_pieces_of_registers_are_written_where_th
         ("akb,jk->jba", {"a": 16, "b": 48, "j": 11, "k": 9}),
         ("akb,jk->jba", {"a": 48, "b": 16, "j": 20, "k": 5}),
         ("jk,akb->jba", {"a": 24, "b": 112, "j": 11, "k": 300}),
+        ("cabkd,kj->dcjba", {"a": 24, "b": 6, "c": 2, "d": 32, "j": 11, "k": 5}),
+        ("akdbc,jk->cjbda", {"a": 48, "b": 3, "c": 16, "d": 5, "j": 16, "k": 9}),
         ("dbkc,kj->dcjb", {"b": 24, "c": 19, "d": 3, "j": 11, "k": 4}),
         ("amji,cbkm->kjicba", {"a": 20, "m": 30, "j": 5, "i": 3, "c": 4, "b": 13, "k": 12}),
     ],

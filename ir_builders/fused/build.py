@@ -15,6 +15,7 @@ from . import calls, macro_kernel
 from .micro_kernel import add_micro_kernels
 from .pack import Group, add_packer, add_run_packer, add_turned_packer
 from .scatter import add_scatter
+from .streaming import add_flush, add_stream
 
 
 def build(kernel: MicroKernel, target: Target) -> ir.Module:
@@ -34,6 +35,8 @@ def register_functions(module: ir.Module, kernel: MicroKernel, target: Target) -
         calls.multiply_tile: whole,
         calls.multiply_part: part,
         calls.scatter_tile: add_scatter(module, kernel),
+        calls.stream_tile: add_stream(module, kernel, target),
+        calls.flush_tile: add_flush(module, kernel, target),
         calls.pack_rows: add_packer(module, target, rows, "pack_rows"),
         calls.pack_turned: add_turned_packer(module, target, rows, kernel.piece, "pack_turned"),
         calls.pack_runs: add_run_packer(module, target, rows, kernel.piece, "pack_runs"),

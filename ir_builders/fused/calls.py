@@ -5,8 +5,8 @@ They are given to `integer_code` as IR; here are their signatures."""
 from __future__ import annotations
 
 SET, ADD, STREAM, KEEP = range(4)
-"""C becomes the product; is scaled and added to; becomes the product by non-temporal stores. KEEP: the tile's registers
-are stored one behind the other."""
+"""C becomes the product; is scaled and added to; becomes the product by non-temporal stores (`stream_tile`). KEEP: the
+tile's registers are stored one behind the other."""
 TURNED = 4
 """More than SET or ADD where alpha or beta are complex: for tiles that are scattered."""
 PIECES = 8
@@ -15,6 +15,23 @@ PIECES = 8
 
 def multiply_tile(depth: int, a: int, b: int, c: int, rows: int, columns: int, scalars: int, way: int) -> int:
     """See `micro_kernel.add_micro_kernel`."""
+    raise NotImplementedError
+
+
+BY_LINES, BY_ROWS, BY_COLUMNS, BY_HALVES = range(1, 5)
+"""Ways of non-temporal stores: each line by itself; lines that begin anywhere, and go on with the next tile of rows; of
+which a tile's columns follow each other; of which the first halves of columns do, and the second ones."""
+
+
+def stream_tile(
+    depth: int, a: int, b: int, c: int, rows: int, columns: int, scalars: int, how: int, carry: int
+) -> int:
+    """See `streaming.add_stream`."""
+    raise NotImplementedError
+
+
+def flush_tile(c: int, rows: int, columns: int, how: int, carry: int) -> int:
+    """See `streaming.add_flush`."""
     raise NotImplementedError
 
 
@@ -37,8 +54,10 @@ def pack_rows(panel: int, source: int, rows: int, terms: int, depth: int) -> int
     raise NotImplementedError
 
 
-def pack_turned(places: int, source: int, rows: int, terms: int, depth: int, width: int) -> int:
-    """See `pack.add_turned_packer`: rows of A, to as many places as a register has."""
+def pack_turned(
+    places: int, source: int, rows: int, terms: int, depth: int, width: int, height: int
+) -> int:
+    """See `pack.add_turned_packer`: rows of A, to as many places as there are of those that follow each other in it."""
     raise NotImplementedError
 
 

@@ -7,20 +7,27 @@ M, N, K, BLOCK_M, BLOCK_N, BLOCK_K, TILE_M, TILE_N = range(0, 64, 8)
 # Rows of a register; bytes of an element; the boundary of vectors where C may be written past the caches, or 0; the
 # side that tasks are of, and what one of them has of it.
 GROUP, SIZE, STREAMED, SIDE, STEP = range(64, 104, 8)
-# Places in scratch: packed blocks, a tile, the offsets of rows, columns and terms, and a flag of each tile of rows.
-PANELS_A, PANELS_B, TILE, ROWS_A, ROWS_C, COLUMNS_B, COLUMNS_C, TERMS_A, TERMS_B, FLAGS = range(104, 184, 8)
+# Places in scratch: packed blocks, a tile, the offsets of rows, columns and terms, a flag of each tile of rows and of
+# columns, and lines of C that are not whole yet (`STARTS` ...).
+PANELS_A, PANELS_B, TILE, ROWS_A, ROWS_C, COLUMNS_B, COLUMNS_C, TERMS_A, TERMS_B, FLAGS, ACROSS, CARRY = range(
+    104, 200, 8
+)
 # Batches; the number of axes of each class, and so far behind it their place in the job: extents, and strides in bytes
 # in each of their tensors, outermost first.
-BATCHES, BATCH_AXES, M_AXES, N_AXES, K_AXES = range(184, 224, 8)
+BATCHES, BATCH_AXES, M_AXES, N_AXES, K_AXES = range(200, 240, 8)
 PLACE = 32
 # Bytes of scratch, and of a tile in it; the number of tasks; bytes from each tensor's start to where it is walked from;
-# whether rows are B's; of rows that are turned as they are packed (`job.Turn`), how many follow each other in C, 0 =
-# none are.
-SCRATCH, TILE_BYTES, TASKS, SHIFT_A, SHIFT_B, SHIFT_C, SWAPPED, TURN, AXES = range(256, 328, 8)
+# whether rows are B's; of rows that are turned as they are packed (`turning`), how many are at a time, 0 = none are,
+# beside how many others, which follow each other in A, and how many of each follow each other in C.
+SCRATCH, TILE_BYTES, TASKS, SHIFT_A, SHIFT_B, SHIFT_C, SWAPPED, TURN, TURN_HEIGHT, RUN, AXES = range(272, 360, 8)
 AXIS, BATCH_AXIS = 24, 32  # bytes of an axis of two tensors, and of three
 MOST_AXES = 64
 MOST_LANES = 64  # of a register
+MOST_COLUMNS = 8  # of a tile
 MOST_RUNS = 16  # of rows or columns that are packed together
+# The words of a carry: whether a tile begins its lines, and whether the next one does not go on; how the last one was
+# written, and where its offsets are. Behind them are lines, those of columns that are not whole yet.
+STARTS, ENDS, HOW, LAST_ROWS, LAST_COLUMNS, PARTIAL = 0, 8, 16, 24, 32, 64
 BY_BATCH, BY_ROWS, BY_COLUMNS = range(3)  # sides
 # The words of a call: the address of C; how it is written; the scalars of the first block of terms; those of others,
 # which add to C.
@@ -29,4 +36,4 @@ CALL_BYTES = CALL_LATER + 96
 LINE = 64
 PARTS = 64  # tasks of the side that threads share, at least where it is long enough
 MOST_INDICES = 52
-JOB_BYTES = AXES + BATCH_AXIS * MOST_INDICES
+JOB_BYTES = AXES + BATCH_AXIS * (MOST_INDICES + 3)  # of which a turn adds some

@@ -30,7 +30,7 @@ def divide(job: int, side: int, step: int, tasks: int) -> int:
 
 
 def place(job: int) -> int:
-    """Places of packed blocks, a tile and tables, by the order of `PANELS_A` to `FLAGS`, and the bytes of all."""
+    """Places of packed blocks, a tile and tables, by the order of `PANELS_A` to `CARRY`, and the bytes of all."""
     m, n, k = load64(job + f.BLOCK_M), load64(job + f.BLOCK_N), load64(job + f.BLOCK_K)
     size = load64(job + f.SIZE)
     end = put(job + f.PANELS_A, 0, m * k * size)
@@ -42,7 +42,9 @@ def place(job: int) -> int:
     end = put(job + f.COLUMNS_C, end, 8 * n)
     end = put(job + f.TERMS_A, end, 8 * k)
     end = put(job + f.TERMS_B, end, 8 * k)
-    store64(job + f.SCRATCH, put(job + f.FLAGS, end, 8 * (m // load64(job + f.TILE_M))))
+    end = put(job + f.FLAGS, end, 8 * (m // load64(job + f.TILE_M)))
+    end = put(job + f.ACROSS, end, 8 * (n // load64(job + f.TILE_N)))
+    store64(job + f.SCRATCH, put(job + f.CARRY, end, f.PARTIAL + f.LINE * f.MOST_COLUMNS))
     return 0
 
 

@@ -7,21 +7,11 @@ from ttc_llvm.lowering.micro_kernel import piece
 
 from ..words import fence, load64, local, store64
 from . import fields as f
-from .calls import (
-    ADD,
-    KEEP,
-    PIECES,
-    SET,
-    STREAM,
-    TURNED,
-    multiply_part,
-    multiply_tile,
-    scatter_tile,
-)
+from .calls import ADD, KEEP, PIECES, SET, STREAM, TURNED, multiply_part, multiply_tile, scatter_tile
 from .packing import pack_block_of_columns, pack_block_of_rows
+from .past_caches import IN_A_ROW, IN_HALVES, JOINED, flush, in_halves, inspect_columns, streamed, way_past
 
-IN_A_ROW, ALIGNED = 1, 2  # flags of a tile of rows: they follow each other in C; and begin at a boundary
-IN_PIECES = 4  # those of each piece of a register do
+IN_PIECES = 4  # a flag of a tile of rows beside `IN_A_ROW`: those of each piece of a register follow each other in C
 APART = 8  # the flag of its first register, and so on: whose rows do not follow each other
 
 CLOSE, MANY = 16 << 10, 64  # bytes of a tile's rows that stay in L1, and times as many of a block's columns in L2
@@ -55,6 +45,7 @@ def columns(a: int, b: int, c: int, call: int, job: int, scratch: int, begin: in
     while first < last:
         n = min(load64(job + f.BLOCK_N), last - first)
         tabulate(job, f.N_AXES, first, n, load64(job + f.TILE_N), of_b, of_c)
+        inspect_columns(job, scratch, n)
         term, scalars, way = 0, call + f.CALL_FIRST, load64(call + f.CALL_WAY)
         if way == SET and load64(job + f.STREAMED) and load64(job + f.K) <= load64(job + f.BLOCK_K):
             way = STREAM
@@ -80,7 +71,7 @@ def rows(
     while first < last:
         m = min(load64(job + f.BLOCK_M), last - first)
         tabulate(job, f.M_AXES, first, m, load64(job + f.TILE_M), of_a, of_c)
-        inspect_rows(job, c, scratch, m)
+        inspect_rows(job, scratch, m)
         pack_block_of_rows(job, a, scratch, first, m, k)
         tiles(job, c, scalars, way, scratch, m, n, k)
         first += m
@@ -134,9 +125,9 @@ def tabulate(job: int, axes: int, first: int, count: int, tile: int, one: int, o
     return 0
 
 
-def inspect_rows(job: int, c: int, scratch: int, m: int) -> int:
+def inspect_rows(job: int, scratch: int, m: int) -> int:
     """Set the flags of each tile of rows. The last one may have whole registers only."""
-    tile, size, streamed = load64(job + f.TILE_M), load64(job + f.SIZE), load64(job + f.STREAMED)
+    tile, size = load64(job + f.TILE_M), load64(job + f.SIZE)
     group, of_c = load64(job + f.GROUP), scratch + load64(job + f.ROWS_C)
     part = piece(group)
     for number in range((m + tile - 1) // tile):
@@ -152,10 +143,11 @@ def inspect_rows(job: int, c: int, scratch: int, m: int) -> int:
             found |= flag if apart else 0
             row, flag = end, flag << 1
         if found == 0 and are_apart == 0 and count % group == 0:
-            is_aligned = streamed > 0 and (c + load64(of_c)) % max(streamed, 1) == 0
-            found = IN_A_ROW | ALIGNED if is_aligned else IN_A_ROW
+            found = IN_A_ROW
         elif are_cut == 0 and count % group == 0:
             found |= IN_PIECES
+        if found & IN_PIECES and count == tile and in_halves(of_c, tile, size):
+            found |= IN_HALVES
         store64(scratch + load64(job + f.FLAGS) + 8 * number, found)
         of_c += 8 * tile
     return 0
@@ -163,15 +155,18 @@ def inspect_rows(job: int, c: int, scratch: int, m: int) -> int:
 
 def tiles(job: int, c: int, scalars: int, way: int, scratch: int, m: int, n: int, k: int) -> int:
     """All tiles of a block of C, one column of them after the other, or one row."""
-    tile_m, tile_n = load64(job + f.TILE_M), load64(job + f.TILE_N)
-    by_rows = way != STREAM and are_closer_along_columns(job, scratch, m, n, k)
+    tile_m, tile_n, carry = load64(job + f.TILE_M), load64(job + f.TILE_N), scratch + load64(job + f.CARRY)
+    by_rows = are_closer_along_columns(job, scratch, m, n, k)
+    if way == STREAM:
+        by_rows = load64(scratch + load64(job + f.ACROSS)) & JOINED
+        store64(carry + f.HOW, 0)
     outer, inner = (n + tile_n - 1) // tile_n, (m + tile_m - 1) // tile_m
     if by_rows:
         outer, inner = inner, outer
     for i in range(outer):
         for j in range(inner):
             tile(job, c, scalars, way, scratch, m, n, k, i if by_rows else j, j if by_rows else i)
-    return 0
+    return flush(c, carry) if way == STREAM else 0
 
 
 def are_closer_along_columns(job: int, scratch: int, m: int, n: int, k: int) -> int:
@@ -203,8 +198,13 @@ def tile(
     kept, found = scratch + load64(job + f.TILE), load64(scratch + load64(job + f.FLAGS) + 8 * row)
     plain = SET if way == STREAM else way
     is_whole = left_n >= tile_n and way < TURNED
+    if way == STREAM and is_whole and left_m >= tile_m:
+        across = load64(scratch + load64(job + f.ACROSS) + 8 * column)
+        past = way_past(c + load64(rows_c) + load64(of_c), found, across)
+        if past:
+            return streamed(job, c, scalars, scratch, k, panel_a, panel_b, rows_c, of_c, past)
     is_direct = is_whole and found & IN_A_ROW
-    to, how = c if is_direct else kept, (way if found & ALIGNED else plain) if is_direct else KEEP
+    to, how = c if is_direct else kept, plain if is_direct else KEEP
     if is_whole and found & IN_PIECES and plain == SET:
         is_direct, to, how = 1, c, SET | PIECES
     if left_m > tile_m - group:

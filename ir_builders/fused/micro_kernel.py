@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+
 from llvmlite import ir
 
 from ttc_llvm.lazy_dataclasses import dataclass, replace
 from ttc_llvm.lowering.micro_kernel import MicroKernel
 
 from ..llvmlite_extensions import shuffle
-from ..memory import prefetch, store, store_non_temporal
+from ..memory import prefetch, store
 from ..values import I64, PTR, at, guarded, i64, splat
 from ..vector_loads import load
 from .arithmetic import CROSSED, OLD, SUM, Arithmetic, vector
-from .calls import ADD, PIECES, SET, STREAM
+from .calls import ADD, PIECES, SET
 
 ARGUMENTS = ("depth", "a", "b", "c", "rows", "columns", "scalars", "way")
 
 
 @dataclass(frozen=True, slots=True)
-class _Tile:
-    """What a function has at hand. packed: bytes of a term's rows in a panel."""
+class Tile:
+    """All that a function of a tile has at hand. packed: bytes of a term's rows in a panel."""
 
     module: ir.Module
     kernel: MicroKernel
@@ -54,40 +56,44 @@ def add_micro_kernel(module: ir.Module, full: MicroKernel, name: str, vectors: i
     element, or where a tile is kept; rows, columns: the offsets in C, in bytes, of a tile's rows, which follow each
     other, and of its columns; scalars: see `Arithmetic`.
     """
-    kernel = full if vectors is None else replace(full, vectors=vectors)
     function = ir.Function(module, ir.FunctionType(I64, [I64] * len(ARGUMENTS)), name)
+    tile = begun(module, function, full, full if vectors is None else replace(full, vectors=vectors), ARGUMENTS)
+    _fetch(tile)
+    _finish(tile, products(tile))
+    return function
+
+
+def begun(
+    module: ir.Module, function: ir.Function, full: MicroKernel, kernel: MicroKernel, arguments: Sequence[str]
+) -> Tile:
+    """The beginning of an internal function of words and addresses. kernel: of the registers that are computed."""
     function.linkage = "internal"
     function.attributes.add("nounwind")
     b = ir.IRBuilder(function.append_basic_block("entry"))
     given: dict[str, ir.Value] = {}
-    for label, argument in zip(ARGUMENTS, function.args, strict=True):
+    for label, argument in zip(arguments, function.args, strict=True):
         argument.name = label
-        given[label] = argument
-        if label not in ("depth", "way"):
-            given[label] = b.inttoptr(argument, PTR)
-    tile = _Tile(module, kernel, full.vectors * kernel.lanes * kernel.dtype.real_bits // 8, b, given)
-    _fetch(tile)
-    _finish(tile, _products(tile))
-    return function
+        given[label] = argument if label in ("depth", "way") else b.inttoptr(argument, PTR)
+    return Tile(module, kernel, full.vectors * kernel.lanes * kernel.dtype.real_bits // 8, b, given)
 
 
-def _fetch(tile: _Tile) -> None:
+def _fetch(tile: Tile) -> None:
     """Prefetch the tile of C, which is read, or of which lines are read as parts of them are written."""
     b, kernel = tile.b, tile.kernel
-    near = b.icmp_signed("<", tile.arguments["way"], i64(STREAM))
+    near = b.icmp_signed("<=", tile.arguments["way"], i64(ADD))
     with guarded(b, near, "fetch"):
         size = kernel.lanes * kernel.dtype.real_bits // 8
         for column in range(kernel.columns):
-            place = _column(tile, column)
+            place = column_at(tile, column)
             for offset in range(0, kernel.vectors * size, 64):
                 prefetch(tile.module, b, at(b, place, offset))
     with guarded(b, b.icmp_signed("==", tile.arguments["way"], i64(SET | PIECES)), "fetch_pieces"):
         for column in range(kernel.columns):
             for row in range(0, kernel.vectors * kernel.group, kernel.piece):
-                prefetch(tile.module, b, _column(tile, column, row))
+                prefetch(tile.module, b, column_at(tile, column, row))
 
 
-def _column(tile: _Tile, column: int, row: int = 0) -> ir.Value:
+def column_at(tile: Tile, column: int, row: int = 0) -> ir.Value:
     """The address of a row of a column in C."""
     b, given = tile.b, tile.arguments
     first = load(b, at(b, given["rows"], 8 * row), I64, 8)
@@ -95,7 +101,7 @@ def _column(tile: _Tile, column: int, row: int = 0) -> ir.Value:
     return at(b, given["c"], b.add(first, step))
 
 
-def _products(tile: _Tile) -> list[list[ir.Value]]:
+def products(tile: Tile) -> list[list[ir.Value]]:
     """The sums, by column and register."""
     b, kernel, kind = tile.b, tile.kernel, vector(tile.kernel)
     size = kernel.dtype.real_bits // 8
@@ -134,7 +140,7 @@ def _products(tile: _Tile) -> list[list[ir.Value]]:
     return found
 
 
-def _factor(tile: _Tile, panel: ir.Value, column: int) -> ir.Value:
+def _factor(tile: Tile, panel: ir.Value, column: int) -> ir.Value:
     b, kernel = tile.b, tile.kernel
     kind, size = vector(kernel), kernel.dtype.real_bits // 8
     if kernel.by_lanes:
@@ -144,10 +150,10 @@ def _factor(tile: _Tile, panel: ir.Value, column: int) -> ir.Value:
     return splat(b, load(b, at(b, panel, column * size), kind.element, size), kernel.lanes)
 
 
-def _finish(tile: _Tile, sums: list[list[ir.Value]]) -> None:
+def _finish(tile: Tile, sums: list[list[ir.Value]]) -> None:
     """Write the tile in each of the ways."""
     b = tile.b
-    names = ((SET, "set"), (ADD, "add"), (STREAM, "stream"), (SET | PIECES, "pieces"))
+    names = ((SET, "set"), (ADD, "add"), (SET | PIECES, "pieces"))
     ways = {way: b.append_basic_block(name) for way, name in names}
     keep = b.append_basic_block("keep")
     choice = b.switch(tile.arguments["way"], keep)
@@ -164,34 +170,40 @@ def _finish(tile: _Tile, sums: list[list[ir.Value]]) -> None:
     b.ret(i64(0))
 
 
-def _write(tile: _Tile, sums: list[list[ir.Value]], way: int) -> None:
+def _write(tile: Tile, sums: list[list[ir.Value]], way: int) -> None:
     b, kernel = tile.b, tile.kernel
     arithmetic = Arithmetic(tile.module, b, kernel, tile.arguments["scalars"])
     size, part = kernel.lanes * kernel.dtype.real_bits // 8, kernel.dtype.real_bits // 8
-    factor, crossed = arithmetic.factor(SUM), arithmetic.factor(CROSSED) if kernel.parts > 1 else None
     old = arithmetic.factor(OLD) if way == ADD else None
-    for column in range(kernel.columns):
-        place = _column(tile, column)
-        for v in range(kernel.vectors):
-            value = arithmetic.times(factor, sums[column * kernel.parts][v])
-            if crossed is not None:
-                value = arithmetic.added(crossed, arithmetic.swapped(sums[column * kernel.parts + 1][v]), value)
+    for column, values in enumerate(scaled(tile, arithmetic, sums)):
+        place = column_at(tile, column)
+        for v, value in enumerate(values):
             where = at(b, place, v * size)
             if old is not None:
                 value = arithmetic.added(old, load(b, where, vector(kernel), part), value)
-            if way == STREAM:
-                store_non_temporal(tile.module, b, value, where, size)
-            elif way & PIECES:
+            if way & PIECES:
                 _write_pieces(tile, value, column, v)
             else:
                 store(b, value, where, part)
 
 
-def _write_pieces(tile: _Tile, value: ir.Value, column: int, register: int) -> None:
+def scaled(tile: Tile, arithmetic: Arithmetic, sums: list[list[ir.Value]]) -> Iterator[list[ir.Value]]:
+    """The registers of each column of alpha A B."""
+    parts = tile.kernel.parts
+    factor, crossed = arithmetic.factor(SUM), arithmetic.factor(CROSSED) if parts > 1 else None
+    for column in range(tile.kernel.columns):
+        values = [arithmetic.times(factor, value) for value in sums[column * parts]]
+        if crossed is not None:
+            others = map(arithmetic.swapped, sums[column * parts + 1])
+            values = [arithmetic.added(crossed, *pair) for pair in zip(others, values, strict=True)]
+        yield values
+
+
+def _write_pieces(tile: Tile, value: ir.Value, column: int, register: int) -> None:
     """A register, each piece at the offset of its own first row."""
     b, kernel = tile.b, tile.kernel
     lanes = kernel.piece * kernel.parts
     for first in range(0, kernel.lanes, lanes):
         part = shuffle(b, value, None, list(range(first, first + lanes)))
-        place = _column(tile, column, register * kernel.group + first // kernel.parts)
+        place = column_at(tile, column, register * kernel.group + first // kernel.parts)
         store(b, part, place, kernel.dtype.real_bits // 8)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import product
 
 from llvmlite import ir
 
@@ -23,7 +24,7 @@ from ..memory import store
 from ..micro_tile import MicroTile, Sizes
 from ..micro_tile_code import MicroTileCode
 from ..scale import load_scalars
-from ..values import I1, I64, PTR, at, counted, i64, splat
+from ..values import I1, I64, PTR, at, counted, guarded, i64, splat
 from ..vector_loads import load
 
 ARGUMENTS = ("panel", "source", "rows", "terms", "depth")
@@ -57,21 +58,21 @@ def add_packer(module: ir.Module, target: Target, group: Group, name: str) -> ir
 
 
 def add_turned_packer(module: ir.Module, target: Target, group: Group, piece: int, name: str) -> ir.Function:
-    """The function `(places, source, rows, terms, depth, width)`: as many places as the group has elements take `width`
-    rows each, for each term: elements that follow each other in the source go to one place after the other, rows of a
-    place are equally far apart. width: the group's, or a piece of it. places: addresses, those of the first term.
+    """The function `(places, source, rows, terms, depth, width, height)`: `height` places take `width` rows each, for
+    each term: elements that follow each other in the source go to one place after the other, rows of a place are
+    equally far apart. width, height: the group's, or a piece of it. places: addresses, those of the first term.
     """
-    function = ir.Function(module, ir.FunctionType(I64, [I64] * (1 + len(ARGUMENTS))), name)
+    function = ir.Function(module, ir.FunctionType(I64, [I64] * (2 + len(ARGUMENTS))), name)
     function.linkage = "internal"
     function.attributes.add("nounwind")
     b = ir.IRBuilder(function.append_basic_block("entry"))
     made = _Packer(module, target, group, b, function)
-    whole, part = b.append_basic_block("whole"), b.append_basic_block("part")
-    b.cbranch(b.icmp_signed("==", function.args[-1], i64(group.count)), whole, part)
-    for block, width in ((whole, group.count), (part, piece)):
-        b.position_at_end(block)
-        made.turn(width)
-        b.ret(i64(0))
+    width, height = function.args[len(ARGUMENTS) :]
+    for extents in product(dict.fromkeys((group.count, piece)), repeat=2):
+        wide, high = (b.icmp_signed("==", given, i64(n)) for given, n in zip((width, height), extents, strict=True))
+        with guarded(b, b.and_(wide, high), "turn"):
+            made.turn(*extents)
+    b.ret(i64(0))
     return function
 
 
@@ -135,9 +136,9 @@ class _Packer:
                 place = b.inttoptr(load(b, at(b, self._panel, b.mul(number, i64(8))), I64, 8), PTR)
                 store(b, load(b, at(b, start, offset), kind, self._align), at(b, place, behind), self._align)
 
-    def turn(self, width: int) -> None:
-        """Blocks of so many rows, transposed in registers, from memory at hand to their places."""
-        b, count, size = self._b, self._group.count, self._size
+    def turn(self, width: int, count: int) -> None:
+        """Blocks of so many rows for so many places, transposed in registers, from memory at hand to their places."""
+        b, size = self._b, self._size
         first = load(b, self._rows, I64, 8)
         stride = b.sub(load(b, at(b, self._rows, 8), I64, 8), first)
         kept = reserved(b, count * width * size, 64, "kept")

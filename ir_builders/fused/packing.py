@@ -47,7 +47,8 @@ def pack_block_of_rows(job: int, a: int, scratch: int, first: int, m: int, k: in
     tile, group, terms = load64(job + f.TILE_M), load64(job + f.GROUP), scratch + load64(job + f.TERMS_A)
     of_a, turn = scratch + load64(job + f.ROWS_A), load64(job + f.TURN)
     size, part, row, places = load64(job + f.SIZE), piece(group), 0, local(8 * f.MOST_LANES)
-    are_pieces = innermost(job, f.M_AXES) % part == 0
+    are_pieces, height = innermost(job, f.M_AXES) % part == 0, load64(job + f.TURN_HEIGHT)
+    turned = height * load64(job + f.RUN)
     while row < m:
         run = run_of(job, f.M_AXES, first + row, m - row)
         count = min(run // group, f.MOST_RUNS)
@@ -61,11 +62,13 @@ def pack_block_of_rows(job: int, a: int, scratch: int, first: int, m: int, k: in
                 store64(places + 8 * number, place_of_row(job, scratch, row + number * part, k))
             pack_runs(places, a, of_a + 8 * row, terms, k, part, group // part, tile * size)
             row += group
-        elif turn > 0 and row + group * turn <= m and (first + row) % max(group * turn, 1) == 0:
-            for number in range(group):
-                store64(places + 8 * number, place_of_row(job, scratch, row + number * turn, k))
-            pack_turned(places, a, of_a + 8 * row, terms, k, turn)
-            row += group * turn
+        elif turn > 0 and row + turned <= m and (first + row) % max(turned, 1) == 0:
+            for step in range(load64(job + f.RUN) // turn):
+                for number in range(height):
+                    at = row + number * load64(job + f.RUN) + step * turn
+                    store64(places + 8 * number, place_of_row(job, scratch, at, k))
+                pack_turned(places, a, of_a + 8 * (row + step * turn), terms, k, turn, height)
+            row += turned
         else:
             pack_rows(place_of_row(job, scratch, row, k), a, of_a + 8 * row, terms, k)
             row += group

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from ttc_llvm.lowering.micro_kernel import SHARED, SOME, piece
+from ttc_llvm.lowering.micro_kernel import SHARED, SOME
 
 from ..words import load64, local, store64
 from . import fields as f
-from .layout import FEW, settle
+from .layout import settle
+from .packing import innermost
+from .turning import MORE, turn_rows, width
 
 # Words of a stated contraction: how many indices it has; where its tensors are described, each by its rank, the
 # number of each axis's index, and each axis's own stride. Then class and own extent of every index.
@@ -16,7 +18,7 @@ BATCH, M, N, K = range(4)  # classes
 TILE_M, TILE_N, GROUP, SIZE, TILE_BYTES, L1, L2, STREAMS = range(0, 64, 8)
 # Words of an index at work: class, extent, strides in elements.
 CLASS, EXTENT, STEP_A, STEP_B, STEP_C, ENTRY = range(0, 48, 8)
-LARGE = 8 << 20  # bytes of C that are written past the caches
+LARGE, MANY = 8 << 20, 4  # bytes of C that are written past the caches; tiles of rows that follow each other there
 
 
 def planned(
@@ -44,8 +46,10 @@ def planned(
     store64(job + f.BATCHES, extent(table, count, BATCH))
     if load64(job + f.M) == 0 or load64(job + f.N) == 0 or load64(job + f.BATCHES) == 0:
         return 0
-    axes(job, table, count, swapped, facts)
+    store64(job + f.GROUP, load64(facts + GROUP))
+    axes(job, table, count, swapped)
     block(job, facts, streamed(job, facts))
+    turn_rows(job)
     settle(job)
     return 0
 
@@ -100,15 +104,12 @@ def extent(table: int, count: int, kind: int) -> int:
     return total
 
 
-def axes(job: int, table: int, count: int, swapped: int, facts: int) -> int:
+def axes(job: int, table: int, count: int, swapped: int) -> int:
     """Write the axes of all classes."""
     left, right = STEP_B if swapped else STEP_A, STEP_A if swapped else STEP_B
     by_left = has_unit(table, count, K, left)
     start = write_axes(job, table, count, BATCH, f.BATCH_AXES, f.AXES, left, right, STEP_C)
-    start = write_axes(job, table, count, N if swapped else M, f.M_AXES, start, left, STEP_C, 0)
-    store64(job + f.TURN, 0)
-    if load64(job + f.M_AXES) > 1 and not by_left:
-        start += turn_rows(job, start - f.AXIS, facts)
+    start = write_axes(job, table, count, N if swapped else M, f.M_AXES, start, left, STEP_C, 0) + f.AXIS * MORE
     start = write_axes(job, table, count, M if swapped else N, f.N_AXES, start, right, STEP_C, 0)
     if load64(job + f.K) == 0:
         store64(job + f.K_AXES, 0)
@@ -119,26 +120,6 @@ def axes(job: int, table: int, count: int, swapped: int, facts: int) -> int:
     else:
         write_axes(job, table, count, K, f.K_AXES, start, left, right, 0)
     return 0
-
-
-def turn_rows(job: int, last: int, facts: int) -> int:
-    """Rows that follow each other in C and not in A, where others do, are turned as they are packed: see
-    `contractions.fused.job.turn`. The bytes that their axes take more. last: the place of the innermost axis."""
-    axis, group, size = job + last, load64(facts + GROUP), load64(job + f.SIZE)
-    inner, extent = axis - f.AXIS, load64(axis)
-    width = group if extent % group == 0 else piece(group)
-    is_turned = load64(axis + 8) != size and load64(axis + 16) == size and extent % width == 0
-    if not is_turned or load64(job + f.N) > FEW or load64(inner + 8) != size or load64(inner) % group != 0 or group < 2:
-        return 0
-    store64(job + f.TURN, width)
-    for word in range(0, f.AXIS, 8):
-        step, own = load64(axis + word), load64(inner + word)
-        store64(axis + 2 * f.AXIS + word, step if word else width)
-        store64(axis + f.AXIS + word, own if word else group)
-        store64(axis + word, step * width if word else extent // width)
-        store64(inner + word, own * group if word else load64(inner) // group)
-    store64(job + f.M_AXES, load64(job + f.M_AXES) + 2)
-    return 2 * f.AXIS
 
 
 def exchange(axis: int, count: int) -> int:
@@ -202,23 +183,26 @@ def continued(outer: int, inner: int, extent: int, size: int) -> int:
 
 
 def streamed(job: int, facts: int) -> int:
-    """1 where C is large, and every run of rows in it begins on a boundary of vectors if C does."""
-    if load64(facts + STREAMS) == 0 or load64(job + f.M_AXES) == 0:
+    """1 where C is large, and made of whole lines: the rule of `contractions.fused.space`, of single indices."""
+    number, others = load64(job + f.M_AXES), load64(job + f.N_AXES)
+    if load64(facts + STREAMS) == 0 or number == 0:
         return 0
-    size = load64(facts + SIZE)
-    boundary, last = load64(facts + GROUP) * size, load64(job + f.M_AXES) - 1
-    rows = job + load64(job + f.M_AXES + f.PLACE)
-    if load64(rows + f.AXIS * last + 16) != size:
+    size, rows = load64(facts + SIZE), job + load64(job + f.M_AXES + f.PLACE)
+    inner, columns = rows + f.AXIS * (number - 1), job + load64(job + f.N_AXES + f.PLACE)
+    if load64(inner + 16) != size or load64(job + f.M) * load64(job + f.N) * load64(job + f.BATCHES) * size < LARGE:
         return 0
-    apart = 0
-    for number in range(last):
-        apart = apart | load64(rows + f.AXIS * number + 16)
-    for number in range(load64(job + f.N_AXES)):
-        apart = apart | load64(job + load64(job + f.N_AXES + f.PLACE) + f.AXIS * number + 16)
-    for number in range(load64(job + f.BATCH_AXES)):
-        apart = apart | load64(job + load64(job + f.BATCH_AXES + f.PLACE) + f.BATCH_AXIS * number + 24)
-    elements = load64(job + f.M) * load64(job + f.N) * load64(job + f.BATCHES)
-    return apart & boundary - 1 == 0 and elements * size >= LARGE
+    run, last, even = load64(inner), columns + f.AXIS * (others - 1), are_even(rows, number - 1)
+    if others > 0 and 2 * run == load64(facts + TILE_M) and load64(last + 16) == run * size:
+        return even and load64(last) > load64(facts + TILE_N)
+    return are_even(columns, others) and (even or run >= MANY * load64(facts + TILE_M))
+
+
+def are_even(axis: int, count: int) -> int:
+    """1 where so many axes step over whole lines of C."""
+    for number in range(count):
+        if load64(axis + f.AXIS * number + 16) % f.LINE != 0:
+            return 0
+    return 1
 
 
 def block(job: int, facts: int, streams: int) -> int:
@@ -228,12 +212,11 @@ def block(job: int, facts: int, streams: int) -> int:
     third, half = load64(facts + L1) // 3 // (size * tile_n), load64(facts + L1) // 2 // (size * tile_n)
     pieces = max(1, (k + third - 1) // third)
     terms = k if k <= half else (k + pieces - 1) // pieces
-    near = load64(facts + L1) * 3 // 4 // (size * terms)
-    is_near = streams and terms == k and near >= SOME * tile_m
+    near, run = load64(facts + L1) * 3 // 4 // (size * terms), innermost(job, f.M_AXES)
+    is_near = streams and width(job) == 0 and terms == k and near >= max(SOME * tile_m, run)
     most = near if is_near else load64(facts + L2) // 4 // (size * terms)
     store64(job + f.TILE_M, tile_m)
     store64(job + f.TILE_N, tile_n)
-    store64(job + f.GROUP, load64(facts + GROUP))
     store64(job + f.TILE_BYTES, load64(facts + TILE_BYTES))
     store64(job + f.STREAMED, load64(facts + GROUP) * size if streams and terms == k else 0)
     store64(job + f.BLOCK_M, min(max(1, most // tile_m), (m + tile_m - 1) // tile_m) * tile_m)

@@ -69,8 +69,8 @@ class MicroKernel:
         return self.lanes * self.dtype.real_bits // 8 * self.vectors * self.width
 
     def streams(self, target: Target) -> bool:
-        """True where a machine has non-temporal stores, and a tile's column fills whole lines."""
-        return target.streams and self.rows * self.dtype.itemsize % target.line == 0
+        """True where a machine has non-temporal stores, and joins registers to lines wherever these begin."""
+        return target.streams and target.joins(4)
 
 
 def piece(group: int) -> int:

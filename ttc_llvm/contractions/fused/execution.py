@@ -27,8 +27,11 @@ from .job import job, scalars
 from .plan import Fused
 
 SOURCES = (
-    "fused/arithmetic", "fused/build", "fused/calls", "fused/fields", "fused/layout", "fused/macro_kernel",
-    "fused/micro_kernel", "fused/pack", "fused/packing", "fused/scatter", "memory", "micro_tile", "micro_tile_code",
+    *(f"fused/{name}" for name in (
+        "arithmetic", "build", "calls", "fields", "layout", "macro_kernel", "micro_kernel", "pack", "packing",
+        "past_caches", "scatter", "streaming", "turning",
+    )),
+    "memory", "micro_tile", "micro_tile_code",
 )  # fmt: skip
 KEPT_SCALARS = 16
 
@@ -44,7 +47,6 @@ class FusedExecution:
         self._kernel, self._dtype = micro_kernel(merged.dtype), dtypes.to_numpy(contraction.element)
         self._code = code(merged.dtype)
         self._job, self._cached = job(products, self._kernel), job(through_caches(products), self._kernel)
-        self._boundary = self._kernel.group * self._dtype.itemsize
         self._copies, self.scratch = list[tuple[int, Copy]](), 0
         for tensor, order in enumerate(products.plan.copies):
             if order is not None:
@@ -80,8 +82,8 @@ class FusedExecution:
     def _multiply(self, left: Array, right: Array, c: Array, alpha: complex, beta: complex) -> None:
         known = self._scalars.get((alpha, beta))
         words = (self._made(alpha, beta) if known is None else known).copy()
-        words.view(np.int64)[0] = address = data_address(c)
-        made = self._cached if beta != 0 or address % self._boundary else self._job
+        words.view(np.int64)[0] = data_address(c)
+        made = self._cached if beta != 0 else self._job
         threads = runtime.num_threads() if self._threads is None else self._threads
         call = Call(
             self._code, data_address(left), data_address(right), data_address(words), data_address(made.words),

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from ...ir_builders.fused import fields as f
 from ...ir_builders.fused.calls import ADD, SET, TURNED
 from ...ir_builders.fused.layout import FEW, settle
+from ...ir_builders.fused.turning import MORE, turn_rows
 from ...lazy_dataclasses import dataclass
 from ...lowering.micro_kernel import MicroKernel
 from ...operands.addresses import data_address
@@ -16,6 +15,8 @@ from ...operands.operand import Array
 from ...problem.contraction import OPERANDS
 from ..merged import C
 from .plan import Fused
+
+ROWS = 2  # the class of rows is the second one: axes may be added to it
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,27 +28,14 @@ class Job:
     tasks: int
 
 
-class Turn(NamedTuple):
-    """Rows that are turned as they are packed: in C those of the last index follow each other, in A those of another
-    one, `inner`. They are taken in blocks of a register of `inner` by `width` of the last one, next ones along this."""
-
-    inner: int
-    width: int
-
-
-def turn(fused: Fused, kernel: MicroKernel) -> Turn | None:
-    """The turn of a plan whose rows would be packed one by one."""
-    rows, left = fused.plan.rows, fused.tensors[0]
-    if len(rows) < 2 or fused.sizes[1] > FEW or fused.is_packed_by_vectors(left):
-        return None
-    steps, inner = fused.strides(left), fused.merged.indices[rows[-1]]
-    widths = [width for width in (kernel.group, kernel.piece) if inner.extent % width == 0]
-    if inner.strides[C] != 1 or not widths or kernel.group < 2:
-        return None
-    index = rows[-2]  # others are too far from each other in C
-    if steps[index] == 1 and fused.merged.indices[index].extent % kernel.group == 0:
-        return Turn(index, widths[0])
-    return None
+def turns(fused: Fused, kernel: MicroKernel) -> bool:
+    """True where rows are turned as they are packed (`ir_builders.fused.turning`)."""
+    rows, left, indices = fused.plan.rows, fused.tensors[0], fused.merged.indices
+    if len(rows) < 2 or fused.sizes[1] > FEW or fused.is_packed_by_vectors(left) or kernel.group < 2:
+        return False
+    steps, last = fused.strides(left), indices[rows[-1]]
+    others = (indices[k].extent for k in rows[:-1] if steps[k] == 1)
+    return last.strides[C] == 1 and not last.extent % kernel.piece and any(not n % kernel.piece for n in others)
 
 
 def job(fused: Fused, kernel: MicroKernel) -> Job:
@@ -58,20 +46,20 @@ def job(fused: Fused, kernel: MicroKernel) -> Job:
         for wanted, extent, tile in zip(fused.plan.block, fused.sizes, (kernel.rows, kernel.columns, 1), strict=True)
     ]
     streamed = kernel.group * size if fused.plan.streams else 0
-    found = turn(fused, kernel)
-    axes, counts, starts = _axes(fused, kernel, found)
+    axes, counts, starts = _axes(fused, kernel)
     settled = [0] * ((f.BATCHES - f.SIDE) // 8)
     words = [
         *fused.sizes, *block, kernel.rows, kernel.columns, kernel.group, size, streamed, *settled, fused.batches,
-        *counts, *starts, 0, kernel.tile_bytes, 0, *[0] * 3, fused.swapped,
-        0 if found is None else found.width, *axes,
+        *counts, *starts, 0, kernel.tile_bytes, 0, *[0] * 3, fused.swapped, 0, 0, 0,
+        *axes,
     ]  # fmt: skip
     made = np.array(words, np.int64)
+    turn_rows(data_address(made))
     settle(data_address(made))
     return Job(made, int(made[f.SCRATCH // 8]), int(made[f.TASKS // 8]))
 
 
-def _axes(fused: Fused, kernel: MicroKernel, found: Turn | None) -> tuple[list[int], list[int], list[int]]:
+def _axes(fused: Fused, kernel: MicroKernel) -> tuple[list[int], list[int], list[int]]:
     """Extents and strides of each class, how many each has, and where they begin."""
     size, (left, right, c) = kernel.dtype.itemsize, fused.tensors
     plan, indices = fused.plan, fused.merged.indices
@@ -84,18 +72,11 @@ def _axes(fused: Fused, kernel: MicroKernel, found: Turn | None) -> tuple[list[i
     for group, tensors in classes:
         starts.append(f.AXES + 8 * len(words))
         of_group = [(indices[k].extent, *(strides[tensor][k] * size for tensor in tensors)) for k in group]
-        if found is not None and group == plan.rows:
-            blocks, parts = zip(*map(_cut, of_group[-2:], (kernel.group, found.width)), strict=True)
-            of_group[-2:] = [*blocks, *parts]
         counts.append(len(of_group))
         words += [word for axis in of_group for word in axis]
+        if len(counts) == ROWS:
+            words += [0] * (MORE * f.AXIS // 8)
     return words, counts, starts
-
-
-def _cut(axis: tuple[int, ...], length: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """An axis as one of blocks of this length, and one inside them."""
-    extent, *steps = axis
-    return (extent // length, *(step * length for step in steps)), (length, *steps)
 
 
 def scalars(fused: Fused, kernel: MicroKernel, alpha: complex, beta: complex) -> Array:

@@ -21,12 +21,12 @@ from ...tuning.database.records import Record, Request
 from ..gemm import LINE
 from ..merged import C, merge
 from .execution import FusedExecution, micro_kernel, revision
-from .job import turn
+from .job import turns
 from .plan import Fused, FusedPlan
 
 KIND = "speeds"  # of rows in the database
 CACHE_BYTES = 1 << 20  # of what is found in a core's own caches
-WIDE, THIN = 1536, 16  # extents of a result beyond these
+WIDE, THIN = 2880, 16  # extents of a result of 8-byte numbers beyond all caches
 SHORT, LONG = 32, 256  # terms of a sum
 TILES, MORE, MANY = 8, 4, 6  # of a side of a product in the caches, and times as many columns, or rows
 CLASSES = IndexClass.M, IndexClass.N, IndexClass.K, IndexClass.BATCH
@@ -84,7 +84,7 @@ class FusedRates(NamedTuple):
         """Of an element of A or B that is packed."""
         if fused.is_packed_by_vectors(tensor):
             return self.packed
-        if tensor == fused.tensors[0] and turn(fused, micro_kernel(fused.merged.dtype)) is not None:
+        if tensor == fused.tensors[0] and turns(fused, micro_kernel(fused.merged.dtype)):
             return self.turned
         plan, strides = fused.plan, fused.strides(tensor)
         side = plan.rows if tensor == fused.tensors[0] else plan.columns
@@ -144,13 +144,13 @@ def _measured(dtype: str) -> FusedRates:
         (_apart(dtype, m - ragged, many) - start) / many - TILES * long
         for ragged, many in ((0, max(TILES, kernel.group)), (1, TILES))
     )
-    large = WIDE, WIDE, THIN
-    tiles = -(-WIDE // kernel.rows) * -(-WIDE // kernel.columns)
-    known = start + tiles * (THIN * term + tile) + 2 * WIDE * THIN * packed
-    written, streamed = (_product(dtype, large, streams=streams) - known for streams in (False, True))
-    of_c = WIDE * WIDE * size
-    deep = _product(dtype, (WIDE, kernel.columns, WIDE))
-    read = deep - start - -(-WIDE // kernel.rows) * (WIDE * term + tile) - WIDE * WIDE * packed
+    wide = WIDE * 8 // size
+    tiles = -(-WIDE // kernel.rows) * -(-wide // kernel.columns)
+    known = start + tiles * (THIN * term + tile) + (WIDE + wide) * THIN * packed
+    written, streamed = (_product(dtype, (WIDE, wide, THIN), streams=streams) - known for streams in (False, True))
+    of_c = WIDE * wide * size
+    deep = _product(dtype, (WIDE, kernel.columns, wide))
+    read = deep - start - -(-WIDE // kernel.rows) * (wide * term + tile) - WIDE * wide * packed
     found = FusedRates(
         start, (several - start) / LONG, term, tile, apart - term * SHORT, far - term * SHORT, packed,
         turned / (m * LONG), picked, fetched / (m * LONG), written / of_c, streamed / of_c, read / of_c,

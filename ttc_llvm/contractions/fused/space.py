@@ -11,7 +11,10 @@ from ...problem.contraction import IndexClass
 from ...runtime import backend
 from ..merged import A, B, C, Merged
 from .execution import micro_kernel
+from .job import turns
 from .plan import Fused, FusedPlan
+
+MANY = 4  # tiles of rows that follow each other in C, which may begin anywhere
 
 
 def plans(merged: Merged) -> Iterator[Fused]:
@@ -33,18 +36,31 @@ def _in_place(merged: Merged) -> Iterator[Fused]:
         sizes = merged.extent(rows), merged.extent(columns), merged.extent(terms)
         if 0 in sizes:
             continue
-        past = kernel.streams(target) and _on_boundaries(merged, rows, kernel)
-        for streams in (False, True)[: 1 + past]:
-            made = blocks(kernel, target, sizes, streams)
-            if made.terms >= sizes[2] or not streams:
-                block = made.rows, made.columns, made.terms
-                yield Fused(merged, FusedPlan(rows, columns, terms, batches, block, streams))
+        past = kernel.streams(target) and _are_lines(merged, rows, columns, kernel)
+        made = blocks(kernel, target, sizes)
+        block = made.rows, made.columns, made.terms
+        yield (fused := Fused(merged, FusedPlan(rows, columns, terms, batches, block)))
+        if past and made.terms >= sizes[2]:
+            near = blocks(kernel, target, sizes, True).rows
+            if not turns(fused, kernel) and merged.indices[rows[-1]].extent <= near:
+                block = near, *block[1:]
+            yield Fused(merged, FusedPlan(rows, columns, terms, batches, block, True))
 
 
-def _on_boundaries(merged: Merged, rows: tuple[int, ...], kernel: MicroKernel) -> bool:
-    """True where rows follow each other in C, and begin at boundaries of vectors if C does."""
-    others = [index.strides[C] for number, index in enumerate(merged.indices) if number != (rows or (-1,))[-1]]
-    return bool(rows) and merged.indices[rows[-1]].strides[C] == 1 and all(x % kernel.group == 0 for x in others)
+def _are_lines(merged: Merged, rows: tuple[int, ...], columns: tuple[int, ...], kernel: MicroKernel) -> bool:
+    """True where tiles of C are made of whole lines, but for the first and the last one, wherever C begins: rows follow
+    each other, in long runs or such as begin where lines do, and columns are so apart; or columns of half as many rows
+    as a tile has follow each other."""
+    strides = [index.strides[C] for index in merged.indices]
+    if not rows or strides[rows[-1]] != 1:
+        return False
+    even = [all(strides[number] % kernel.group == 0 for number in side) for side in (rows[:-1], columns)]
+    run = merged.indices[rows[-1]].extent
+    if columns and 2 * run == kernel.rows and strides[columns[-1]] == run:
+        return even[0] and merged.indices[columns[-1]].extent > kernel.columns
+    for number in reversed(rows[:-1]):
+        run *= merged.indices[number].extent if strides[number] == run else 1
+    return even[1] and (even[0] or run >= MANY * kernel.rows)
 
 
 def _copy(fused: Fused, tensor: int) -> tuple[int, ...] | None:
