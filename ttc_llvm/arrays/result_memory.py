@@ -23,8 +23,8 @@ from ..ir_builders import result_fields as fields
 from ..ir_builders import result_handler
 from ..operands import addresses
 from ..operands.operand import Array
-from ..runtime import backend, heap, numpy_api, runtime
-from ..runtime.linking import Loaded
+from ..runtime import heap, numpy_api, runtime
+from ..runtime.mapping import Loaded
 from ..runtime.once import once
 from ..runtime.pool import Call
 from ..runtime.stored_code import native, revision
@@ -116,12 +116,11 @@ def _memory() -> Memory | None:
 
 
 def _compiled() -> bytes:
-    with locks.LLVM:
-        from ..ir_builders import integer_code, module
-    target = backend.host_target()
-    made = module.new_module(target)
+    integer_code, module = (locks.imported(f"..ir_builders.{name}", __package__) for name in ("integer_code", "module"))
+    backend = locks.imported("..runtime.backend", __package__)
+    made = module.new_module(target := backend.host_target())
     integer_code.add_functions(made, result_handler.FUNCTIONS)
-    return backend.compile_scalar(str(made), target)
+    return bytes(backend.compile_scalar(str(made), target))
 
 
 class Memory:

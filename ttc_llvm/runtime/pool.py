@@ -21,7 +21,7 @@ from .. import locks
 from ..ir_builders import pool_layout as layout
 from ..lazy_dataclasses import dataclass
 from ..logs import Log
-from . import affinity, backend, stored_code
+from . import affinity, stored_code
 from .affinity import Affinity
 from .once import once
 
@@ -112,10 +112,9 @@ def native() -> Native:
 
 
 def _compiled() -> bytes:
-    with locks.LLVM:
-        from ..ir_builders import dispatch
+    dispatch, backend = (locks.imported(name, __package__) for name in ("..ir_builders.dispatch", ".backend"))
     target = backend.host_target()
-    return backend.compile_object(str(dispatch.build(target.triple)), target)
+    return bytes(backend.compile_object(str(dispatch.build(target.triple)), target))
 
 
 def _poll_rate(pauses: Callable[..., None], polls: int = 1000) -> float:
