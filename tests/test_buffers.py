@@ -161,9 +161,10 @@ def test_available_memory_is_what_the_system_says(monkeypatch: pytest.MonkeyPatc
     free = available_memory()
     assert free is None or 1 << 20 < free < 1 << 50
     for text in ("", "MemAvailable: much kB", "MemTotal: 5 kB\n"):
-        monkeypatch.setattr(Path, "read_text", lambda self, text=text: text)
+        monkeypatch.setattr("ttc_llvm.tuning.search.available._read", lambda *file, text=text: text)
         assert available_memory() is None
-    monkeypatch.setattr(Path, "read_text", lambda self: "MemTotal: 9 kB\nMemAvailable:  7 kB\n")
+    told = "MemTotal: 9 kB\nMemAvailable:  7 kB\n"
+    monkeypatch.setattr("ttc_llvm.tuning.search.available._read", lambda *file: told)
     assert available_memory() == 7 << 10
 
 

@@ -67,7 +67,7 @@ def execute(path: Path, statement: str, values: tuple[object, ...] = ()) -> list
 def with_pragma(monkeypatch: pytest.MonkeyPatch, pragma: str) -> None:
     """Every connection from now on obeys this pragma: SQLite's own way to a read-only or a full file."""
 
-    def limited(place: Path, patience: float) -> sqlite3.Connection:
+    def limited(place: str, patience: float) -> sqlite3.Connection:
         connection = connect(place, patience)
         connection.execute(f"PRAGMA {pragma}")
         return connection
@@ -270,8 +270,8 @@ def test_clear_moves_a_damaged_file_aside(path: Path, spoil: Callable[[Path], No
     content = path.read_bytes()
     cleared = SolutionFile(path).clear()
     assert cleared.moved is not None
-    assert cleared.moved.parent == path.parent
-    assert cleared.moved.read_bytes() == content
+    assert Path(cleared.moved).parent == path.parent
+    assert Path(cleared.moved).read_bytes() == content
     assert not path.exists()
     SolutionFile(path).put([RECORD])
     assert SolutionFile(path).get(REQUEST) == RECORD

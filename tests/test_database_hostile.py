@@ -171,7 +171,7 @@ def test_an_index_that_lost_its_rows_is_damage_for_clear(path: Path) -> None:
 
 
 def test_no_function_of_the_schema_is_trusted(path: Path) -> None:
-    with closing(connect(path, 1.0)) as connection:
+    with closing(connect(str(path), 1.0)) as connection:
         for pragma, value in (("trusted_schema", 0), ("cell_size_check", 1), ("mmap_size", 0)):
             assert connection.execute(f"PRAGMA {pragma}").fetchone() == (value,)
 

@@ -128,7 +128,7 @@ def test_every_part_of_the_code_is_signed(place: Path, column: str, monkeypatch:
         "id": f"DELETE FROM code_v2 WHERE id = '{REQUEST.id}'; UPDATE code_v2 SET id = '{REQUEST.id}'",
     }[column]
     asked = replace(REQUEST, versions="cpu2") if column == "versions" else REQUEST
-    connection = connect(place, 1.0)
+    connection = connect(str(place), 1.0)
     connection.executescript(change)
     connection.close()
     found = file.get(asked)
@@ -278,17 +278,17 @@ def test_a_trusted_file_needs_no_signature(place: Path, monkeypatch: pytest.Monk
 @needs_root
 def test_only_what_root_alone_can_have_written_is_trusted_by_others() -> None:
     with own_folder() as home:
-        file = Path(os.path.realpath("/etc/passwd"))
+        file = os.path.realpath("/etc/passwd")
         ours = trust.standing(file)
         assert (ours.own, ours.trusted) == (True, False), "root may have copied it from anywhere"
         assert passes_as_other(lambda: trust.standing(file) == trust.Standing(False, True, True), home)
         (home / "db").touch()
         os.chown(home / "db", 0, 0)
-        assert passes_as_other(lambda: not trust.standing(home / "db").trusted, home), "the folder is not root's"
+        assert passes_as_other(lambda: not trust.standing(str(home / "db")).trusted, home), "the folder is not root's"
         os.chown(home, 0, 0)
-        assert passes_as_other(lambda: not trust.standing(home / "db").trusted, home), "all can write /tmp"
+        assert passes_as_other(lambda: not trust.standing(str(home / "db")).trusted, home), "all can write /tmp"
         os.chown(home / "db", 1234, 1234)
-        assert passes_as_other(lambda: not trust.standing(home / "db").safe, home)
+        assert passes_as_other(lambda: not trust.standing(str(home / "db")).safe, home)
 
 
 @needs_root
@@ -328,7 +328,7 @@ def test_files_and_folders_are_the_user_s_alone(tmp_path: Path) -> None:
     before = os.umask(0)
     try:
         SolutionFile(path).put([RECORD])
-        with schema.transaction(path, write=True, patience=1.0) as session:
+        with schema.transaction(str(path), write=True, patience=1.0) as session:
             assert session is not None
             session.change("DELETE FROM solutions_v2")
             assert mode(path.with_name("solutions.sqlite3-journal")) == 0o600

@@ -121,7 +121,7 @@ class Builder:
     def _lasting(self) -> Path:
         """The user's cache; where there is no home directory, nothing lasts."""
         try:
-            return user_path().parent / "references"
+            return Path(user_path()).with_name("references")
         except DatabaseError:
             return Path(self._temporary.name)
 
@@ -133,14 +133,14 @@ class Builder:
         try:
             seconds = float(json.loads(facts.read_text())["seconds"])
             copy = Path(tempfile.mkdtemp(dir=self._temporary.name)) / library.name
-            copy.write_bytes(trust.read_private(library))
+            copy.write_bytes(trust.read_private(str(library)))
             library.touch()  # the last ones used are kept
         except (OSError, ValueError, TypeError, KeyError):
             return None
         return Build(copy, seconds, cached=True)
 
     def _is_private(self) -> bool:
-        return trust.standing(Path(os.path.realpath(self._folder)) / "any").private
+        return trust.standing(os.path.join(os.path.realpath(self._folder), "any")).private
 
     def _places(self, job: Job) -> tuple[Path, Path]:
         kind = Path(job.compiler.product.made).suffix
@@ -150,7 +150,7 @@ class Builder:
         """Keep a copy for later processes, where nobody else can write."""
         library, facts = self._places(job)
         with contextlib.suppress(OSError):
-            trust.make_folder(self._folder)
+            trust.make_folder(str(self._folder))
             if not self._is_private():
                 return
             for place, content in ((library, made.read_bytes()), (facts, json.dumps({"seconds": seconds}).encode())):

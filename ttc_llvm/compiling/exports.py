@@ -48,7 +48,7 @@ def export_solutions(
     """
     place, file = paths.checked("path", path), stored_in(database)
     coded, forced = arguments.flag("with_code", with_code), arguments.flag("overwrite", overwrite)
-    if os.path.exists(place) and file.path.exists() and os.path.samefile(place, file.path):
+    if os.path.exists(place) and os.path.exists(file.path) and os.path.samefile(place, file.path):
         raise OptionError(f"{place} is the database itself: export to another file")
     marks.check_file(place, forced, exchange.is_export)
     with os_errors(f"export to {place} failed", DatabaseError), whole_file(place) as stream:

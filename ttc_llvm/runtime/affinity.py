@@ -10,12 +10,11 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from enum import Enum
-from pathlib import Path
 
 from ..errors import OptionError
 from ..lazy_dataclasses import dataclass
 
-CPUS = Path("/sys/devices/system/cpu")
+CPUS = "/sys/devices/system/cpu"
 # CPU -> (package, core): logical CPUs of one core share both.
 Topology = Mapping[int, tuple[int, int]]
 
@@ -90,14 +89,16 @@ def places(affinity: Affinity, threads: int, mask: Iterable[int], topology: Topo
     return tuple(order[thread % len(order)] for thread in range(threads))
 
 
-def read_topology(root: Path = CPUS) -> dict[int, tuple[int, int]]:
+def read_topology(root: str | os.PathLike[str] = CPUS) -> dict[int, tuple[int, int]]:
     """Package and core of every CPU that the system describes."""
     found = {}
-    for folder in root.glob("cpu[0-9]*/topology"):
-        package, core = (_number(folder / name) for name in ("physical_package_id", "core_id"))
-        name = folder.parent.name[len("cpu") :]
-        if name.isdecimal() and package is not None and core is not None:
-            found[int(name)] = (package, core)
+    for name in os.listdir(root) if os.path.isdir(root) else ():
+        number = name.removeprefix("cpu")
+        if number.isdecimal() and number != name:
+            facts = (os.path.join(root, name, "topology", fact) for fact in ("physical_package_id", "core_id"))
+            package, core = map(_number, facts)
+            if package is not None and core is not None:
+                found[int(number)] = (package, core)
     return found
 
 
@@ -167,8 +168,9 @@ def _places(mask: list[int], topology: Topology) -> dict[int, tuple[int, int, in
     }
 
 
-def _number(path: Path) -> int | None:
+def _number(path: str) -> int | None:
     try:
-        return int(path.read_text())
+        with open(path) as stream:
+            return int(stream.read())
     except (OSError, ValueError):
         return None

@@ -3,7 +3,6 @@ not worth storing, is left out, which is said once."""
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 from ttc_llvm.errors import DatabaseError
@@ -48,7 +47,7 @@ class Code:
         return compare_digest(self.digest, self.signature(secret, request))
 
 
-def linkable(path: Path, place: Path, request: Request, code: Code | None) -> Objects:
+def linkable(path: str, place: str, request: Request, code: Code | None) -> Objects:
     """The images and objects that this request may run: of its versions, and signed by this user or in a trusted file.
 
     path, place: the database as it was named, and with all symbolic links resolved.
@@ -72,7 +71,7 @@ def linkable(path: Path, place: Path, request: Request, code: Code | None) -> Ob
         return ()
 
 
-def signed(path: Path, record: Record, extra: str = "{}") -> Code | None:
+def signed(path: str, record: Record, extra: str = "{}") -> Code | None:
     """A record's code as it is stored; None where it could not be run later. extra: a JSON object."""
     secret = own_secret()
     try:

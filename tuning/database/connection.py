@@ -10,7 +10,6 @@ import os
 import sqlite3
 import time
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 from ttc_llvm.tuning.database import trust
@@ -40,14 +39,15 @@ _PER_SECOND = 4 << 20
 _OPERATIONS = 10_000  # of SQLite's machine between two looks at the clock
 _ROOM = 32 << 20  # bytes that a query may yield, and _GROWTH times the file besides: a sound one yields less
 _GROWTH = 8
+_PLAIN = frozenset(b"/._-~" + "".join(map(chr, (*range(48, 58), *range(65, 91), *range(97, 123)))).encode())  # of URIs
 _VALUE_BYTES = 50  # what Python needs for a value beside its content
 
 
-def connect(place: Path, patience: float) -> sqlite3.Connection:
+def connect(place: str, patience: float) -> sqlite3.Connection:
     """An open file, for writing where permitted and safe: even a reader may have to undo a crashed writer's work. One
     that is not safe is read as it lies, without a look for journals."""
     mode = "mode=rw" if trust.standing(place).safe else "mode=ro&immutable=1"
-    uri = f"{place.as_uri()}?{mode}"
+    uri = f"file:{_quoted(place)}?{mode}"
     connection = sqlite3.connect(uri, uri=True, timeout=max(patience, 0.0), isolation_level=None)
     connection.text_factory = _TEXT
     limit(connection, place)
@@ -55,7 +55,7 @@ def connect(place: Path, patience: float) -> sqlite3.Connection:
     return connection
 
 
-def limit(connection: sqlite3.Connection, place: Path) -> int:
+def limit(connection: sqlite3.Connection, place: str) -> int:
     """Bound what the next statement computes: a file of some pages can hold endless tables. Time of this thread's own
     counts, so that neither busy neighbours nor a sleeping machine end a statement. Returns the file's size in bytes."""
     size = os.stat(place).st_size
@@ -64,7 +64,7 @@ def limit(connection: sqlite3.Connection, place: Path) -> int:
     return size
 
 
-def fetched(connection: sqlite3.Connection, place: Path, statement: str, values: SqlRow) -> list[SqlRow]:
+def fetched(connection: sqlite3.Connection, place: str, statement: str, values: SqlRow) -> list[SqlRow]:
     """All rows of a query; sqlite3.DatabaseError where they are more than a sound file of this size can hold."""
     size = limit(connection, place)
     rows, room = [], _ROOM + _GROWTH * size
@@ -74,6 +74,11 @@ def fetched(connection: sqlite3.Connection, place: Path, statement: str, values:
             raise sqlite3.DatabaseError(f"malformed: it holds more than its {size} bytes have room for")
         rows.append(row)
     return rows
+
+
+def _quoted(place: str) -> str:
+    """A path as it stands in a URI."""
+    return "".join(chr(byte) if byte in _PLAIN else f"%{byte:02X}" for byte in os.fsencode(place))
 
 
 def _defend(connection: Any) -> None:

@@ -13,7 +13,6 @@ import weakref
 from collections.abc import Callable
 from contextlib import suppress
 from functools import lru_cache
-from pathlib import Path
 from typing import TypeVar
 
 from ttc_llvm import locks
@@ -46,7 +45,7 @@ class Database:
     code that is built for solutions of a file that is not the user's. Both are read, the user's own first.
     """
 
-    def __init__(self, path: Path | None, *, read: bool = True) -> None:
+    def __init__(self, path: str | os.PathLike[str] | None, *, read: bool = True) -> None:
         self.file = None if path is None else SolutionFile(path)
         self._reads = read
         self._unwritten: dict[str, Record] = {}
@@ -55,7 +54,7 @@ class Database:
         _open.add(self)
 
     @property
-    def path(self) -> Path | None:
+    def path(self) -> str | None:
         """The absolute path of the file, None for a database in memory."""
         return None if self.file is None else self.file.path
 
@@ -217,5 +216,5 @@ def _close_all(pid: int = os.getpid()) -> None:
 
 
 @lru_cache(maxsize=8)
-def _file(path: Path) -> SolutionFile:
+def _file(path: str) -> SolutionFile:
     return SolutionFile(path)

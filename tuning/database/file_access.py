@@ -7,7 +7,6 @@ import sqlite3
 import time
 from collections.abc import Callable
 from contextlib import closing, suppress
-from pathlib import Path
 from typing import TypeVar
 
 from ttc_llvm import locks
@@ -32,10 +31,10 @@ class FileAccess:
     writable.
     """
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.path = os.fspath(path)
         with suppress(OSError):  # the current directory is gone: every transaction says so, wherever it is later
-            self.path = path.absolute()
+            self.path = os.path.join("" if os.path.isabs(path) else os.getcwd(), self.path)
 
     def standing(self) -> trust.Standing:
         """Who can write the file, and so what its code is worth."""
@@ -53,7 +52,7 @@ class FileAccess:
             return operation(session)
 
         try:
-            trust.make_folder(schema.real(self.path).parent)
+            trust.make_folder(os.path.dirname(schema.real(self.path)))
         except OSError as error:
             raise self._failure(error, "written") from error
         return self._patiently(required, write=True)
@@ -63,7 +62,7 @@ class FileAccess:
         with locks.DATABASE, suppress(*_RAISED), closing(connect(schema.real(self.path), 0.0)) as connection:
             connection.execute("VACUUM")
 
-    def move_aside(self) -> Path | None:
+    def move_aside(self) -> str | None:
         """Rename a damaged file, which may be someone's document; returns where it went, None where another process has
         put a sound one in its place meanwhile."""
         place = schema.real(self.path)
@@ -105,17 +104,19 @@ class FileAccess:
     def _failure(self, error: BaseException, done: str) -> DatabaseError:
         fact = error.strerror if isinstance(error, OSError) else one_line(error) or "memory is short"
         fact = "it takes too long" if fact == "interrupted" else fact
-        command = f"ttc database --database={locks.imported('shlex').quote(str(self.path))} clear --all"
+        command = f"ttc database --database={locks.imported('shlex').quote(self.path)} clear --all"
         advice = f"; `{command}` moves it aside" if schema.is_damage(error) and self.standing().safe else ""
         return DatabaseError(f"solutions database {self.path} cannot be {done}: {fact}{advice}")
 
 
-def _renamed(place: Path) -> Path:
+def _renamed(place: str) -> str:
     """Give a file and its journal another name, which no file has."""
-    prefix = f"{place.name}.damaged-{time.strftime('%Y%m%d-%H%M%S')}-"
-    descriptor, name = locks.imported("tempfile").mkstemp(prefix=prefix, dir=place.parent)
+    folder, own = os.path.split(place)
+    prefix = f"{own}.damaged-{time.strftime('%Y%m%d-%H%M%S')}-"
+    descriptor, name = locks.imported("tempfile").mkstemp(prefix=prefix, dir=folder)
     os.close(descriptor)
-    journal = place.with_name(f"{place.name}-journal")
+    journal = f"{place}-journal"
     if os.path.lexists(journal):  # first: left behind, it would be played into the next file of this name
-        journal.replace(f"{name}-journal")
-    return place.replace(name)
+        os.replace(journal, f"{name}-journal")
+    os.replace(place, name)
+    return str(name)

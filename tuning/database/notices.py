@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from ttc_llvm.logs import Log
 
 _LOGGER = Log("ttc_llvm")
-_warned: set[tuple[Path, str]] = set()
+_warned: set[tuple[str, str]] = set()
 
 
-def warn_once(path: Path, topic: str, message: str) -> None:
+def warn_once(path: str, topic: str, message: str) -> None:
     """One line of logging per path and topic, in this process."""
     if (path, topic) not in _warned:
         _warned.add((path, topic))

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import os
 from functools import cache
-from pathlib import Path
 
 from ttc_llvm import locks
 from ttc_llvm.errors import DatabaseError
@@ -13,11 +13,11 @@ from ttc_llvm.tuning.database.notices import warn_once
 
 
 @cache
-def _database(path: Path | None, ignore: bool) -> Database:
+def _database(path: str | None, ignore: bool) -> Database:
     return Database(path, read=not ignore)
 
 
-def open_database(path: str | Path | None, ignore: bool = False) -> Database:
+def open_database(path: str | os.PathLike[str] | None, ignore: bool = False) -> Database:
     """The solutions database at this path (None: TTC_DATABASE, else the user's cache directory).
 
     Where there is no place for one, it lasts as long as the process, and one line says so.
@@ -26,5 +26,5 @@ def open_database(path: str | Path | None, ignore: bool = False) -> Database:
         try:
             return _database(choose_path(path), ignore)
         except DatabaseError as error:
-            warn_once(Path(), "place", f"{error}; new solutions last as long as this process")
+            warn_once("", "place", f"{error}; new solutions last as long as this process")
             return _database(None, ignore)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from ttc_llvm.lazy_dataclasses import dataclass
 from ttc_llvm.tuning.database.records import Record
 
@@ -29,4 +27,4 @@ class Cleared:
     """The result of a clear. rows: solutions removed; moved: where a damaged file went, None if it was sound."""
 
     rows: int
-    moved: Path | None = None
+    moved: str | None = None

@@ -17,7 +17,6 @@ import sqlite3
 import stat
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from pathlib import Path
 from typing import Any
 
 from ttc_llvm.errors import DatabaseError
@@ -73,7 +72,7 @@ class Transaction:
     statement runs for ever, or fills the memory, whatever the file is like."""
 
     connection: sqlite3.Connection
-    place: Path
+    place: str
     tables: frozenset[str] = frozenset()
 
     def select(self, statement: str, *values: Any) -> list[tuple[Any, ...]]:
@@ -87,7 +86,7 @@ class Transaction:
 
 
 @contextmanager
-def transaction(path: Path, *, write: bool, patience: float) -> Iterator[Transaction | None]:
+def transaction(path: str, *, write: bool, patience: float) -> Iterator[Transaction | None]:
     """One transaction, committed at the end of a clean block and rolled back otherwise.
 
     None where there is nothing to read; a writing transaction creates file and tables. patience: seconds to
@@ -115,7 +114,7 @@ def transaction(path: Path, *, write: bool, patience: float) -> Iterator[Transac
         connection.execute("COMMIT")
 
 
-def foreign(path: Path) -> DatabaseError:
+def foreign(path: str) -> DatabaseError:
     """The error of another program's file."""
     return DatabaseError(f"solutions database {path} belongs to another program")
 
@@ -135,21 +134,21 @@ def is_marked(header: bytes) -> bool:
     return not header.startswith(_MAGIC) or header[at : at + 4] == APPLICATION.to_bytes(4, "big")
 
 
-def _mode(place: Path) -> int | None:
+def _mode(place: str) -> int | None:
     try:
         return os.stat(place).st_mode
     except (FileNotFoundError, NotADirectoryError):
         return None
 
 
-def real(path: Path) -> Path:
+def real(path: str) -> str:
     """The file that a path leads to; DatabaseError for a path that no file can have."""
-    if not path.is_absolute():
+    if not os.path.isabs(path):
         raise DatabaseError(f"solutions database {path} cannot be found: the current directory was gone")
     try:
-        return Path(os.path.realpath(path))
+        return os.path.realpath(path)
     except ValueError as error:  # a NUL character, or one that the file system cannot spell
-        raise DatabaseError(f"solutions database {str(path)!r} is no path of a file: {error}") from None
+        raise DatabaseError(f"solutions database {path!r} is no path of a file: {error}") from None
 
 
 def is_damage(error: BaseException | None) -> bool:

@@ -9,7 +9,6 @@ import time
 from collections.abc import Iterable
 from contextlib import suppress
 from functools import lru_cache
-from pathlib import Path
 
 from ttc_llvm.tuning.database.digests import hmac_sha256
 from ttc_llvm.tuning.database.folders import user_folder
@@ -35,7 +34,7 @@ def _framed(field: str | bytes | None) -> bytes:
 
 def own_secret() -> bytes | None:
     """The user's secret, made by the first call; None, and one line of warning, where there is no place for it."""
-    path = Path(user_folder("STATE")) / "secret"
+    path = os.path.join(user_folder("STATE"), "secret")
     try:
         return _secret(path, os.geteuid())
     except (OSError, ValueError) as error:
@@ -46,40 +45,42 @@ def own_secret() -> bytes | None:
 
 
 @lru_cache(maxsize=8)
-def _secret(path: Path, _: int) -> bytes:
+def _secret(path: str, _: int) -> bytes:
     """The secret of a user, kept for this user only; what is raised is not kept."""
-    if not path.is_absolute():
+    if not os.path.isabs(path):
         raise ValueError("there is no home directory")
     if not os.path.lexists(path):
         _make(path)
     return _read(path)
 
 
-def _make(path: Path) -> None:
+def _make(path: str) -> None:
     """Of processes that come first together, one succeeds: a link never replaces a file, and is there as a whole."""
-    make_folder(path.parent)
-    part = path.with_name(f".{path.name}-{os.urandom(8).hex()}")
+    folder, name = os.path.split(path)
+    make_folder(folder)
+    part = os.path.join(folder, f".{name}-{os.urandom(8).hex()}")
     try:
         _write(part)
         with suppress(FileExistsError):
             os.link(part, path)
     except OSError as error:
-        if error.errno not in _NO_LINKS or not part.exists():
+        if error.errno not in _NO_LINKS or not os.path.exists(part):
             raise
         with suppress(FileExistsError):
             _write(path)  # the file system has no links: others wait for the bytes
     finally:
-        part.unlink(missing_ok=True)
+        with suppress(FileNotFoundError):
+            os.unlink(part)
 
 
-def _write(path: Path) -> None:
+def _write(path: str) -> None:
     with open(os.open(path, _NEW, 0o600), "wb") as stream:
         stream.write(os.urandom(SECRET_BYTES))
         stream.flush()
         os.fsync(stream.fileno())
 
 
-def _read(path: Path) -> bytes:
+def _read(path: str) -> bytes:
     # A pipe of that name is opened without waiting for its writer.
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | OPENING)
     with open(descriptor, "rb", buffering=0) as stream:

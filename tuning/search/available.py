@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from pathlib import Path, PurePosixPath
 from typing import Any
 
 try:
@@ -12,7 +11,7 @@ try:
 except ImportError:  # not a Unix
     resource: Any = None  # type: ignore[no-redef]
 
-ROOT = Path("/")
+ROOT = "/"
 RESERVE = 128 << 20  # addresses that threads' stacks, the C library's heaps for them, and LLVM take
 UNLIMITED = 1 << 62  # control groups of version 1 state "no limit" as a number beyond this
 _GROUP_FILES = {  # by version of control groups: the folder, the limit, what is used, the name of idle page cache
@@ -21,7 +20,7 @@ _GROUP_FILES = {  # by version of control groups: the folder, the limit, what is
 }
 
 
-def available_memory(root: Path = ROOT) -> int | None:
+def available_memory(root: str | os.PathLike[str] = ROOT) -> int | None:
     """Bytes of memory that can be used without swapping and within all limits, as far as the system tells.
 
     root: the folder that holds proc/ and sys/.
@@ -31,53 +30,58 @@ def available_memory(root: Path = ROOT) -> int | None:
     return max(0, min(known)) if known else None
 
 
-def total_memory(root: Path = ROOT) -> int | None:
+def total_memory(root: str | os.PathLike[str] = ROOT) -> int | None:
     """Bytes of memory of the machine, or of the smallest control group around this process."""
     known = [*_machine(root, "MemTotal:"), *(most for most, _ in _groups(root))]
     return min(known) if known else None
 
 
-def _machine(root: Path, fact: str) -> Iterator[int]:
+def _machine(root: str | os.PathLike[str], fact: str) -> Iterator[int]:
     try:
-        text = (root / "proc/meminfo").read_text()
+        text = _read(root, "proc/meminfo")
         yield int(text.split(fact)[1].split()[0]) << 10
     except (OSError, IndexError, ValueError):
         return
 
 
-def _groups(root: Path) -> Iterator[tuple[int, int]]:
+def _groups(root: str | os.PathLike[str]) -> Iterator[tuple[int, int]]:
     """The limit of the control group of this process, and of those around it, and what each has left."""
     try:
-        lines = (root / "proc/self/cgroup").read_text().splitlines()
+        lines = _read(root, "proc/self/cgroup").splitlines()
         for _, controllers, path in (line.split(":", 2) for line in lines):
             if not controllers or "memory" in controllers.split(","):
-                own = PurePosixPath(path.strip("/"))
-                for group in (own, *own.parents):
-                    yield from _group(root, 1 if controllers else 2, str(group))
+                names = list(filter(None, path.split("/")))
+                for depth in range(len(names), -1, -1):
+                    yield from _group(root, 1 if controllers else 2, "/".join(names[:depth]))
     except (OSError, ValueError):
         return
 
 
-def _group(root: Path, version: int, name: str) -> Iterator[tuple[int, int]]:
+def _group(root: str | os.PathLike[str], version: int, name: str) -> Iterator[tuple[int, int]]:
     place, limit, used, idle = _GROUP_FILES[version]
-    folder = root / place / name
+    folder = os.path.join(root, place, name)
     try:
-        most = int((folder / limit).read_text())  # ValueError for "max"
-        held = int((folder / used).read_text())
-        facts = dict(line.split() for line in (folder / "memory.stat").read_text().splitlines())
+        most = int(_read(folder, limit))  # ValueError for "max"
+        held = int(_read(folder, used))
+        facts = dict(line.split() for line in _read(folder, "memory.stat").splitlines())
         if most < UNLIMITED:
             yield most, most - held + int(facts.get(idle, 0))
     except (OSError, ValueError):
         return
 
 
-def _limits(root: Path) -> Iterator[int]:
+def _limits(root: str | os.PathLike[str]) -> Iterator[int]:
     """What `ulimit -v` and `ulimit -d` leave: address space, and memory that is not a file's."""
     try:
-        pages = [int(field) for field in (root / "proc/self/statm").read_text().split()]
+        pages = [int(field) for field in _read(root, "proc/self/statm").split()]
         for limit, used in ((resource.RLIMIT_AS, pages[0]), (resource.RLIMIT_DATA, pages[5])):
             most = resource.getrlimit(limit)[0]
             if most != resource.RLIM_INFINITY:
                 yield most - used * os.sysconf("SC_PAGE_SIZE") - RESERVE
     except (AttributeError, OSError, ValueError, IndexError):
         return
+
+
+def _read(folder: str | os.PathLike[str], name: str) -> str:
+    with open(os.path.join(folder, name)) as stream:
+        return stream.read()
