@@ -14,8 +14,17 @@ from pathlib import Path
 
 import pytest
 from processes import PATIENCE
+from tiers import FULL
 
 STRICT = ("-pedantic", "-Wall", "-Wextra", "-Werror")
+_C, _CPP = ("c99", "c2x", "c11", "c17"), ("c++98", "c++2b", "c++11", "c++14", "c++17", "c++20")
+# Driver, language and standard; but for full runs the oldest and the newest alone.
+STANDARDS = [
+    (driver, language, standard)
+    for drivers, language, standards in ((("gcc", "clang"), "c", _C), (("g++", "clang++"), "c++", _CPP))
+    for standard in standards[: None if FULL else 2]
+    for driver in drivers
+]
 
 
 # What a compiler must be able to build, by how its name ends: without a C library's headers it is there in vain.

@@ -13,8 +13,7 @@ import pytest
 from conftest import Golden
 from emissions import PAPER, PROGRAMS, spec
 from entry_calls import Call, check, every_kind, other_outer
-from native_build import STRICT, compiler, has_openmp, needs_openmp, openmp_library, run
-from tiers import FULL
+from native_build import STANDARDS, STRICT, compiler, has_openmp, needs_openmp, openmp_library, run
 
 from ttc_llvm.native import artifact, fortran
 from ttc_llvm.native.transposition_words import described
@@ -165,13 +164,6 @@ def test_code_as_text_says_what_functions_are(tmp_path: Path) -> None:
 
 # --- the header -----------------------------------------------------------------------------------------
 
-C, CPP = ("c99", "c2x", "c11", "c17"), ("c++98", "c++2b", "c++11", "c++14", "c++17", "c++20")
-STANDARDS = [
-    (driver, language, standard)
-    for drivers, language, standards in ((("gcc", "clang"), "c", C), (("g++", "clang++"), "c++", CPP))
-    for standard in standards[: None if FULL else 2]
-    for driver in drivers
-]
 USE = """
 #include "{0}.h"
 #include "{1}.h"

@@ -13,7 +13,7 @@ import numpy as np
 import plan_calls
 import pytest
 import wrong_plan_calls
-from native_build import STRICT, building, compiler, run
+from native_build import STANDARDS, STRICT, building, compiler, has_openmp, run
 from plan_calls import Plans, ints, words
 
 import ttc_llvm
@@ -284,16 +284,13 @@ def test_wrong_calls_return_codes(plans: Plans) -> None:
 # --- files --------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "command",
-    ["gcc -std=c99", "gcc -std=c2x -fopenmp", "clang -std=c99 -fopenmp", "clang -std=c11", "g++ -std=c++98 -xc++",
-     "g++ -std=c++11 -xc++ -fopenmp", "clang++ -std=c++20 -xc++", "g++ -std=c++20 -xc++"],
-)  # fmt: skip
-def test_headers_have_no_warnings(command: str, folder: Path, tmp_path: Path) -> None:
-    driver, *flags = command.split()
+@pytest.mark.parametrize(("driver", "language", "standard"), STANDARDS)
+def test_headers_have_no_warnings(driver: str, language: str, standard: str, folder: Path, tmp_path: Path) -> None:
     (tmp_path / "use.c").write_text(f'#include "{NAME}.h"\nint main(void) {{ return {NAME}_plan_parts(0); }}\n')
     strict = (*STRICT, "-Wconversion", "-Wno-unknown-pragmas")
-    run(compiler(driver), *flags, *strict, f"-I{folder}/include", "-fsyntax-only", tmp_path / "use.c")
+    for threads in ([], ["-fopenmp"] if has_openmp(compiler(driver), tmp_path) else []):
+        options = [f"-std={standard}", "-x", language, *threads, *strict, f"-I{folder}/include", "-fsyntax-only"]
+        run(compiler(driver), *options, tmp_path / "use.c")
 
 
 def test_symbols_are_those_of_the_header(folder: Path) -> None:
