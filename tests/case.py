@@ -122,7 +122,7 @@ def expected(case: Case, a: Array, b: Array) -> Array:
     return result
 
 
-def scaling(case: Case) -> pairs.Scaling:
+def scaling(case: Case) -> Scaling:
     """The scaling of its elements, whatever NumPy calls their types."""
     name = dtypes.pair_name(case.a, case.b)
     return pairs.of_problem(Problem((), (), name, alpha=case.alpha, beta=case.beta, conjugate=case.conjugate))

@@ -14,7 +14,7 @@ from ttc_llvm.arrays import builtin_functions, call
 from ttc_llvm.arrays.layout_code import functions
 from ttc_llvm.arrays.layout_keys import layout_of
 from ttc_llvm.arrays.layouts import CAPACITY, PAYBACK_BYTES, layouts
-from ttc_llvm.arrays.pairs import PLAIN
+from ttc_llvm.arrays.scalings import PLAIN
 from ttc_llvm.ir_builders import layout_fields as fields
 from ttc_llvm.ir_builders import planner_fields
 from ttc_llvm.operands import object_fields

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from ttc_llvm.arrays import family, pairs
+from ttc_llvm.arrays import family, placing
 from ttc_llvm.arrays.family import Family, Form
-from ttc_llvm.arrays.pairs import PLAIN, Scaling
+from ttc_llvm.arrays.scalings import PLAIN, Scaling
 from ttc_llvm.ir_builders import planner_fields as fields
 from ttc_llvm.ir_builders.native_planner import EDGE, LEAST_FILLED, TASK_BYTES
 from ttc_llvm.ir_builders.planner_fields import RANKS
@@ -41,16 +41,16 @@ def planned(of: Strided, to: Strided, scale: Scaling, odd: int, target: Target, 
     these; or the reason why there is none."""
     x: Any = of
     y: Any = to
-    if scale is not PLAIN and not (pairs.is_regular(x) and pairs.is_regular(y)):
+    if scale is not PLAIN and not (placing.is_regular(x) and placing.is_regular(y)):
         return fields.IRREGULAR
     if 0 not in of.shape and _may_overlap(to):
         return fields.OVERLAPS
     if scale is PLAIN:
-        unit = pairs.unit_of(x, y, odd)
-        placed, units = as_items(pairs.moves(x, y, unit), target), (unit, unit)
+        unit = placing.unit_of(x, y, odd)
+        placed, units = as_items(placing.moves(x, y, unit), target), (unit, unit)
     else:
-        placed, units = pairs.elements(x, y, scale), (of.dtype.itemsize, to.dtype.itemsize)
-    bits = tuple(min(size, pairs.ALIGNED) - 1 for size in units)
+        placed, units = placing.elements(x, y, scale), (of.dtype.itemsize, to.dtype.itemsize)
+    bits = tuple(min(size, placing.ALIGNED) - 1 for size in units)
     if scale is PLAIN and placed.canonical.axes == (Axis(placed.canonical.elements, 1, 1),):
         return *_copied(placed, bits, target, budget), *_reach(of), *_reach(to)
     shared = family_of(placed.canonical)

@@ -22,7 +22,7 @@ from known_layouts import forget, forgotten, served_by
 from tiers import examples
 
 import ttc_llvm
-from ttc_llvm.arrays import family, family_kernels, pairs, strided
+from ttc_llvm.arrays import family, family_kernels, pairs, scalings, strided
 from ttc_llvm.arrays.family import Family, Form
 from ttc_llvm.arrays.layouts import PAYBACK_BYTES, Layouts, layouts
 from ttc_llvm.arrays.native_entry import NO_MOVES
@@ -263,7 +263,7 @@ def test_several_threads_run_one_general_call() -> None:
 
 def assign(x: Any) -> None:
     out = np.empty(x.shape[::-1])
-    strided.assign(x.T, out, pairs.PLAIN, 1, 1)
+    strided.assign(x.T, out, scalings.PLAIN, 1, 1)
     assert (out == x.T).all()
 
 

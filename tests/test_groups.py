@@ -22,7 +22,7 @@ import ttc_llvm
 from ttc_llvm import ArrayError, TtcError
 from ttc_llvm.arrays import assignment, without_kernels
 from ttc_llvm.arrays.layouts import layouts
-from ttc_llvm.arrays.pairs import PLAIN
+from ttc_llvm.arrays.scalings import PLAIN
 from ttc_llvm.groups import checks, code, rows
 from ttc_llvm.groups.blocks import Blocks, read
 from ttc_llvm.groups.table import Table

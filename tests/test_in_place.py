@@ -26,7 +26,8 @@ import ttc_llvm
 from ttc_llvm import ArrayError, Problem, ProblemError, TtcError
 from ttc_llvm.arrays import own_kernels, without_kernels
 from ttc_llvm.arrays.layouts import PAYBACK_BYTES
-from ttc_llvm.arrays.pairs import PLAIN, scaling
+from ttc_llvm.arrays.pairs import scaling
+from ttc_llvm.arrays.scalings import PLAIN
 from ttc_llvm.cli import entry as cli
 from ttc_llvm.lowering.lower import lower
 from ttc_llvm.lowering.nest import trips

@@ -28,7 +28,7 @@ from ttc_llvm.arrays.layout_code import functions
 from ttc_llvm.arrays.layout_keys import layout_of
 from ttc_llvm.arrays.layouts import MOST_BYTES, Layouts, layouts
 from ttc_llvm.arrays.native_entry import NO_MOVES
-from ttc_llvm.arrays.pairs import PLAIN
+from ttc_llvm.arrays.scalings import PLAIN
 from ttc_llvm.ir_builders import layout_fields, layout_table
 from ttc_llvm.ir_builders import planner_fields as fields
 from ttc_llvm.ir_builders.prepared_calls import LEAST_BYTES

@@ -15,7 +15,7 @@ from reference_layouts import Strided, planned
 
 from ttc_llvm.arrays import family, family_kernels, layout_code, pairs
 from ttc_llvm.arrays.layouts import Layouts
-from ttc_llvm.arrays.pairs import PLAIN, Scaling
+from ttc_llvm.arrays.scalings import PLAIN, Scaling
 from ttc_llvm.ir_builders import layout_fields, native_planner
 from ttc_llvm.ir_builders import planner_fields as fields
 from ttc_llvm.operands.addresses import data_address

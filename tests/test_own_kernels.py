@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from ttc_llvm.arrays import own_kernels, pairs
+from ttc_llvm.arrays import own_kernels, placing
 from ttc_llvm.lowering.plan import Fetch, Store, parse
 from ttc_llvm.machine import lookup
 from ttc_llvm.tuning.space.choices import FREE
@@ -17,7 +17,7 @@ def test_images_that_l2_nearly_holds_are_written_past_it(turned: tuple[slice, ..
     stores = {}
     for rows in (200, 480):
         x = np.empty((rows, 640, 3), np.uint16)
-        canonical = pairs.moves(x[turned], np.empty_like(x), 2).canonical
+        canonical = placing.moves(x[turned], np.empty_like(x), 2).canonical
         stores[rows] = [own_kernels.modelled(canonical, target, threads, FREE).store for threads in (1, 2)]
     assert stores == {200: [Store.CACHED, Store.CACHED], 480: [Store.ALIGNED, Store.CACHED]}
 
@@ -26,6 +26,6 @@ def test_planes_are_merged_with_the_lines_of_each_prefetched() -> None:
     target = lookup.find("emeraldrapids")
     for channels in (3, 4):
         x = np.empty((channels, 1080, 1920), np.uint16).transpose(1, 2, 0)
-        plan = own_kernels.modelled(pairs.moves(x, np.empty_like(x, order="C"), 2).canonical, target, 1, FREE)
+        plan = own_kernels.modelled(placing.moves(x, np.empty_like(x, order="C"), 2).canonical, target, 1, FREE)
         assert (plan.store, plan.fetch, plan.prefetch) == (Store.ALIGNED, Fetch.BLOCKS, own_kernels.PLANES_AHEAD)
         assert str(parse(str(plan))) == str(plan)

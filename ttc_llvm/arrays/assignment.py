@@ -6,8 +6,8 @@ from typing import Any
 
 from .. import locks
 from ..errors import CompileError, TargetError
-from ..runtime import backend
 from ..runtime.user_warnings import warn
+from .native_entry import is_bound
 
 _chosen: Any = None
 
@@ -36,7 +36,8 @@ def _choice() -> Any:
 def _hindrance() -> str:
     """Why no kernel runs in this process; "" where they do."""
     try:
-        backend.host_target()
+        if not is_bound():  # where native code runs, kernels do
+            locks.imported("..runtime.backend", __package__).host_target()
     except (CompileError, TargetError) as error:
         return str(error)
     return ""

@@ -6,11 +6,12 @@ from typing import Any
 
 import numpy as np
 
+from .. import locks
 from ..arguments import flag, is_fraction, number, reason, sequence, shown
 from ..errors import ArrayError, ProblemError
 from ..operands.operand import Array
 from ..operands.types import is_real
-from .pairs import PLAIN, Scaling, scaling
+from .scalings import PLAIN, Scaling
 
 NUMBERS = frozenset((int, float, complex))
 
@@ -56,4 +57,5 @@ def scaled(
     conjugate = flag("conjugate", conjugate, ProblemError) != conjugated and not is_real(of)
     if alpha == 1 and beta == 0 and not conjugate and of == to:
         return PLAIN
-    return scaling(of, to, alpha, beta, conjugate, saturate)
+    pairs = locks.imported(".pairs", __package__)
+    return pairs.scaling(of, to, alpha, beta, conjugate, saturate)  # type: ignore[no-any-return]

@@ -19,7 +19,8 @@ from . import builtin_functions, layout_code
 from .layouts import prepared
 from .native_entry import native_moves
 from .overlaps import is_permuted, overlaps_itself, share
-from .pairs import ALIGNED, of_problem
+from .pairs import of_problem
+from .placing import ALIGNED
 from .strided import assign
 
 

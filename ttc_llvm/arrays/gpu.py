@@ -18,12 +18,13 @@ from ..operands.streams import stream_for
 from ..problem.canonical import Placed
 from ..problem.dtypes import NATIVE
 from ..runtime.once import Recent
-from . import pairs
+from . import placing
 from .call import C_ORDER, Call
 from .checks import check_beta, check_result, permuted, scaled
 from .overlaps import check_once, meet
-from .pairs import ALIGNED, PLAIN, Scaling
+from .placing import ALIGNED
 from .repeated_calls import remember
+from .scalings import PLAIN, Scaling
 
 CAPACITY = 256  # layouts remembered, with their kernels
 recent: Recent[Executable] = Recent(CAPACITY)
@@ -107,11 +108,11 @@ def _mask(of: Array, to: Array) -> int:
 
 def _placed(of: Array, to: Array, scale: Scaling, odd: int) -> Placed:
     if scale is PLAIN:
-        return pairs.moves(of, to, pairs.unit_of(of, to, odd))
+        return placing.moves(of, to, placing.unit_of(of, to, odd))
     for name, x in (("a", of), ("out", to)):
-        if odd or not pairs.is_regular(x):
+        if odd or not placing.is_regular(x):
             raise ArrayError(
                 f"{name} has elements of {x.dtype} at odd distances or addresses (strides {x.strides}):"
                 " arithmetic needs whole elements"
             )
-    return pairs.elements(of, to, scale)
+    return placing.elements(of, to, scale)

@@ -14,7 +14,7 @@ from .layouts import layouts
 
 if TYPE_CHECKING:
     from ..operands.operand import Array
-    from .pairs import Scaling
+    from .scalings import Scaling
 
 MOST_NUMBERS = 4096  # efforts above 1, and their numbers of threads, in layouts
 

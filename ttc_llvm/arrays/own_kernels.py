@@ -13,7 +13,7 @@ from ..runtime.executable import Executable
 from ..tuning.cost.model import model_plan
 from ..tuning.database.opened import open_database
 from ..tuning.space.choices import FREE, Forced
-from .pairs import Scaling
+from .scalings import Scaling
 
 _log = Log(__name__)
 CACHED_BYTES = 1 << 20  # a smaller result stays in the caches: nothing is gained by storing past them

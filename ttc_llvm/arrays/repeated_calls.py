@@ -20,7 +20,7 @@ from ..operands.streams import stream_for
 from ..runtime.once import Recent
 from .call import Call
 from .checks import NUMBERS, scaled
-from .pairs import PLAIN, Scaling
+from .scalings import PLAIN, Scaling
 
 CAPACITY = 256
 Reach = tuple[int, int]  # bytes from an array's address to its first one, and behind its last

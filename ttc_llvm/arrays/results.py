@@ -10,8 +10,8 @@ import numpy as np
 from ..operands.operand import Array
 from . import assignment
 from .call import threads_for
-from .pairs import PLAIN, Scaling
 from .result_memory import new_like
+from .scalings import PLAIN, Scaling
 
 
 def copied(view: Array, scale: Scaling, order: str, most: int, effort: int) -> Any:

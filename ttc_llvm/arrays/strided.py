@@ -17,19 +17,17 @@ from .. import locks
 from ..ir_builders.planner_fields import IRREGULAR, OVERLAPS
 from ..ir_builders.pool_layout import SERIAL_BYTES
 from ..lazy_dataclasses import dataclass, replace
-from ..lowering.items import as_items
 from ..operands.addresses import data_address
 from ..operands.operand import Array
-from ..runtime import backend, runtime
+from ..runtime import runtime
 from ..runtime.pool import Call
 from .layout_keys import layout_of
 from .layouts import Known, layouts
 from .native_entry import MOVED, native_moves
 from .overlaps import check_once, is_permuted, meet
-from .pairs import ALIGNED, PLAIN, Scaling, elements, is_regular, moves, unit_of
+from .scalings import PLAIN, Scaling
 
 if TYPE_CHECKING:
-    from ..problem.canonical import Placed
     from ..runtime.executable import Executable
 
 REST, LONG_REST = 3, 40  # times as long as a kernel took, others wait; the latter where as many have one as may
@@ -145,43 +143,32 @@ def _prepared(layout: bytes, of: Array, to: Array, scale: Scaling, wanted: Wante
         found = table.planned(layout, checked=True)
         if isinstance(found, Known):
             return found
-    if found == IRREGULAR or not (scale is PLAIN or (is_regular(of) and is_regular(to))):
-        return table.own(layout, None, (_reach(of), _reach(to)), (0, 0))
+    placing = _placing()
+    reaches = placing.reaches(of, to)
+    if found == IRREGULAR or not (scale is PLAIN or (placing.is_regular(of) and placing.is_regular(to))):
+        return table.own(layout, None, reaches, (0, 0))
     if wanted.permuted and wanted.effort == 1:
         family = locks.imported(".in_place_family", __package__)
-        form = _placed(of, to, scale, wanted).canonical
-        found = family.planned(layout, form, (_reach(of), _reach(to)), _odd(of, to, scale, wanted))
+        form = placing.placed(of, to, scale, wanted).canonical
+        found = family.planned(layout, form, reaches, placing.odd_bits(of, to, scale, wanted))
     return found if isinstance(found, Known) else _own(layout, of, to, scale, wanted)
 
 
 def _own(layout: bytes, of: Array, to: Array, scale: Scaling, wanted: Wanted) -> Known:
     """A kernel of the layout's own, from now on known."""
-    executable = own_executable(of, to, scale, wanted)
-    return layouts().own(layout, executable, (_reach(of), _reach(to)), _odd(of, to, scale, wanted))
+    executable, placing = own_executable(of, to, scale, wanted), _placing()
+    return layouts().own(layout, executable, placing.reaches(of, to), placing.odd_bits(of, to, scale, wanted))
 
 
 def own_executable(of: Array, to: Array, scale: Scaling, wanted: Wanted) -> Executable:
     """A kernel of a layout's own."""
-    placed, own_kernels = _placed(of, to, scale, wanted), locks.imported(".own_kernels", __package__)
+    placed, own_kernels = _placing().placed(of, to, scale, wanted), locks.imported(".own_kernels", __package__)
     return own_kernels.planned(placed, scale, wanted.threads, wanted.effort)  # type: ignore[no-any-return]
 
 
-def _placed(of: Array, to: Array, scale: Scaling, wanted: Wanted) -> Placed:
-    if scale is not PLAIN:
-        return elements(of, to, scale, wanted.permuted)
-    return as_items(moves(of, to, unit_of(of, to, wanted.odd), wanted.permuted), backend.host_target())
-
-
-def _odd(of: Array, to: Array, scale: Scaling, wanted: Wanted) -> tuple[int, int]:
-    """Bits of both addresses that must be clear."""
-    unit = unit_of(of, to, wanted.odd)
-    units = (unit, unit) if scale is PLAIN else (of.dtype.itemsize, to.dtype.itemsize)
-    return min(units[0], ALIGNED) - 1, min(units[1], ALIGNED) - 1
-
-
-def _reach(x: Array) -> tuple[int, int]:
-    spans = [(extent - 1) * stride for extent, stride in zip(x.shape, x.strides, strict=True)]
-    return sum(s for s in spans if s < 0), sum(s for s in spans if s > 0) + x.dtype.itemsize
+def _placing() -> Any:
+    """What only layouts need that the native planner does not serve."""
+    return locks.imported(".placing", __package__)
 
 
 # --- odd addresses and strides --------------------------------------------------------------------------

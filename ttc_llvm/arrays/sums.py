@@ -26,10 +26,12 @@ from ..runtime.executable import Executable
 from . import assignment, call
 from .checks import check_beta, check_result, permuted
 from .overlaps import check_once, share
-from .pairs import ALIGNED, Scaling, is_regular, pair_of, scaling
+from .pairs import pair_of, scaling
+from .placing import ALIGNED, is_regular
 from .public import transpose
 from .result_memory import new_like
 from .results import base, is_masked
+from .scalings import Scaling
 
 KEPT = 256  # layouts whose code is at hand
 PAIRS = "pairs of alpha and axes"

@@ -17,8 +17,8 @@ from ..runtime import runtime
 from . import assignment, by_numpy, tensors
 from .call import UNSAFE, Call, Order, threads_for
 from .checks import check_beta, check_result, permuted, scaled
-from .pairs import PLAIN, Scaling
 from .results import base, copied, is_masked, new
+from .scalings import PLAIN, Scaling
 
 if TYPE_CHECKING:
     import numpy.typing as npt

@@ -11,7 +11,7 @@ from ..problem import dtypes
 from ..problem.conversion import converted
 from ..problem.kinds import COPY
 from .overlaps import check_once, is_permuted, meet
-from .pairs import PLAIN, Scaling
+from .scalings import PLAIN, Scaling
 
 
 def assign(of: Array, to: Array, scale: Scaling, threads: int, effort: int, *, fresh: bool = False) -> None:

@@ -8,7 +8,8 @@ import numpy as np
 
 from ..arrays import assignment
 from ..arrays.call import threads_for
-from ..arrays.pairs import PLAIN, Scaling, scaling
+from ..arrays.pairs import scaling
+from ..arrays.scalings import PLAIN, Scaling
 from ..lazy_dataclasses import replace
 from ..operands.addresses import data_address
 from ..operands.operand import Array

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..arrays import assignment
-from ..arrays.pairs import PLAIN
+from ..arrays.scalings import PLAIN
 from ..operands.addresses import data_address
 from ..operands.operand import Array
 from ..problem import dtypes

@@ -12,7 +12,7 @@ from ..arguments import shown
 from ..arrays import assignment
 from ..arrays.call import ALONE_BYTES
 from ..arrays.checks import check_beta, scaled
-from ..arrays.pairs import Scaling
+from ..arrays.scalings import Scaling
 from ..errors import ArrayError, states_memory
 from ..operands.types import spelled
 from ..runtime import runtime

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..arrays import assignment
 from ..arrays.layouts import layouts
-from ..arrays.pairs import Scaling
+from ..arrays.scalings import Scaling
 from ..ir_builders import group_fields as fields
 from ..ir_builders import planner_fields as known
 from ..ir_builders.group_fields import Planning

@@ -12,7 +12,7 @@ import torch
 from ..arrays import assignment
 from ..arrays.call import ALONE_BYTES, C_ORDER, MODEL, Call
 from ..arrays.checks import scaled
-from ..arrays.pairs import Scaling
+from ..arrays.scalings import Scaling
 from ..arrays.transposing import transposed
 from ..errors import ArrayError, ProblemError
 from ..operands.operand import described

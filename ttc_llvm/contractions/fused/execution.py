@@ -9,7 +9,7 @@ import numpy as np
 from ... import locks
 from ...arrays import assignment
 from ...arrays.call import threads_for
-from ...arrays.pairs import PLAIN
+from ...arrays.scalings import PLAIN
 from ...lazy_dataclasses import replace
 from ...lowering.micro_kernel import MicroKernel, blocks
 from ...operands.addresses import data_address
