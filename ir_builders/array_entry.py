@@ -23,13 +23,14 @@ from ttc_llvm.operands.object_fields import (
 from .array_arguments import NONE_SUCH, is_left, noted, scaled, threads_fit, type_of
 from .array_entry_fields import GIVEN_BYTES, Given, State
 from .array_layouts import item_bytes, packed, permuted_array, set_result, set_source, state_of
-from .layout_calls import is_ready, known_still, looked_up, moved, populated, run, threads_of
+from .layout_calls import done, is_ready, known_still, looked_up, moved, populated, run, threads_of
 from .layout_fields import AXES, AXIS_BYTES, EXTENT, KIND, LAYOUT_BYTES, MAX_RANK, RANK, WEIGHT
 from .result_fields import LEAST, ON_LINES
 from .shared_calls import elements
 from .words import call, load32, load64, local, store64
 
 CONTIGUOUS_NAMES = sum(1 << given // 8 for given in (Given.A, Given.DTYPE, Given.LIKE, Given.THREADS))
+FIRST_BYTES = 32 << 20  # a smaller first result is written by this thread before there were others to help
 TRANSPOSE_NAMES = sum(1 << k for k in range(GIVEN_BYTES // 8)) & ~sum(1 << k // 8 for k in (Given.DTYPE, Given.LIKE))
 
 
@@ -148,10 +149,11 @@ def _fresh(state: int, layout: int, array: int, in_f: int, scalars: int, threads
     if not packed(layout, size, in_f):
         return 0
     size = size * elements(layout)
-    if size >= LEAST and load64(state + State.RESULTS) == 0:
-        return 0
     prepared = looked_up(state, layout, threads)
-    if prepared == 0 or not is_ready(state, prepared, threads_of(layout)):
+    most = threads_of(layout)
+    if prepared != 0 and size >= LEAST and load64(state + State.RESULTS) == 0:
+        prepared, most = _first_large(state, layout), 1 if size < FIRST_BYTES else most
+    if prepared == 0 or not is_ready(state, prepared, most):
         return 0
     rank = load64(layout + RANK)
     for k in range(rank):
@@ -161,16 +163,23 @@ def _fresh(state: int, layout: int, array: int, in_f: int, scalars: int, threads
     if _is_numpys(state, prepared, size, load32(dtype + load64(state + State.DTYPE_SIZE))):
         made = call(load64(state + State.NEW_ARRAY), ndarray, dtype, rank, shape, 0, 0, in_f, 0)
     else:
-        made = _large(state, dtype, rank, shape, in_f, size, threads_of(layout))
+        made = _large(state, dtype, rank, shape, in_f, size, most)
         prepared = known_still(state, layout)
     if made == 0:
         call(load64(state + State.CLEAR))
         return 0
     a, b = load64(array + ARRAY_DATA), load64(made + ARRAY_DATA)
-    if prepared == 0 or run(state, prepared, a, b, scalars, threads_of(layout)):
+    if prepared == 0 or run(state, prepared, a, b, scalars, most):
         call(load64(state + State.RELEASE), made)
         return 0
     return made
+
+
+def _first_large(state: int, layout: int) -> int:
+    """The prepared call when Python has made the memory of large results; 0 where it could not."""
+    if not done(state, State.MAKE_RESULTS, 0) or load64(state + State.RESULTS) == 0:
+        return 0
+    return known_still(state, layout)
 
 
 def _is_numpys(state: int, prepared: int, size: int, item: int) -> int:

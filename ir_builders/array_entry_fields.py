@@ -52,6 +52,8 @@ class State:
     RESULTS = 280  # state of the memory of large results, 0 = Python makes them
     NEW_LARGE = 288  # its functions
     POPULATE = 296
+    COUNT_THREADS = 304  # Python's function that sets their default number
+    MAKE_RESULTS = 312  # Python's function that makes the memory of large results
 
 
 class Given:

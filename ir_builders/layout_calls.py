@@ -35,13 +35,15 @@ def looked_up(state: int, layout: int, threads: int) -> int:
     """The address of the prepared call of a layout, known or new; 0 where Python has to serve it. threads: the object
     that says how many, which becomes a part of the layout."""
     table, useful = load64(state + State.TABLE), useful_threads(state, layout, threads)
+    if useful < 1 and done(state, State.COUNT_THREADS, 0):
+        useful = useful_threads(state, layout, threads)
     if useful < 1:
         return 0
     store64(layout + KIND, load64(layout + KIND) | useful - 1 << NUMBER_BITS)
     found = find(table, layout)
     if found == 0:
         found = prepare(table, layout)
-        while found < 0 and _provided(state, -1 - found):
+        while found < 0 and done(state, State.PROVIDE, -1 - found):
             found = prepare(table, layout)
     return found if found > 0 and load64(found + KERNEL) != 0 else 0
 
@@ -52,13 +54,13 @@ def known_still(state: int, layout: int) -> int:
     return found if found != 0 and load64(found + KERNEL) != 0 else 0
 
 
-def _provided(state: int, family: int) -> int:
-    """1 where Python has added what the planner lacked of a family; 0 with an exception."""
+def done(state: int, function: int, number: int) -> int:
+    """1 where a function of Python's has done what a number says; 0 with an exception."""
     arguments = local(8)
-    store64(arguments, call(load64(state + State.NEW_INTEGER), family))
+    store64(arguments, call(load64(state + State.NEW_INTEGER), number))
     if load64(arguments) == 0:
         return 0
-    result = call(load64(state + State.VECTORCALL), load64(state + State.PROVIDE), arguments, 1, 0)
+    result = call(load64(state + State.VECTORCALL), load64(state + function), arguments, 1, 0)
     call(load64(state + State.RELEASE), load64(arguments))
     if result == 0:
         return 0

@@ -9,6 +9,7 @@ import reference
 from reference import Array
 
 from ttc_llvm.arrays import pairs
+from ttc_llvm.arrays.scalings import Scaling
 from ttc_llvm.problem import dtypes
 from ttc_llvm.problem.canonical import Axis, Placed, from_axes, static
 from ttc_llvm.problem.dtypes import DType, Kind

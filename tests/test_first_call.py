@@ -107,6 +107,17 @@ def test_a_first_call_with_stored_code_loads_little(tmp_path: Path) -> None:
     assert len(found) < 64
 
 
+@NATIVE
+def test_a_first_large_result_loads_little_more(tmp_path: Path) -> None:
+    large = "x = np.ones((512, 512))"
+    _called(tmp_path, large)
+    found = _called(tmp_path, large)
+    rooms = {name.split(".")[1] for name in found if name.startswith("ttc_llvm.")}
+    assert not rooms & {"machine", "problem", "lowering", "compiling"}
+    assert not found & {"ttc_llvm.runtime.backend", "ttc_llvm.arrays.transposing", *AGAINST} - {"threading"}
+    assert len(found) < 80
+
+
 @pytest.fixture(scope="module")
 def _made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("made")

@@ -22,7 +22,7 @@ from known_layouts import forget, forgotten, served_by
 from tiers import examples
 
 import ttc_llvm
-from ttc_llvm.arrays import family, family_kernels, pairs, scalings, strided
+from ttc_llvm.arrays import family, family_kernels, scalings, strided
 from ttc_llvm.arrays.family import Family, Form
 from ttc_llvm.arrays.layouts import PAYBACK_BYTES, Layouts, layouts
 from ttc_llvm.arrays.native_entry import NO_MOVES

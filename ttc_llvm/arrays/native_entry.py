@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .. import locks
 from ..ir_builders.array_entry_fields import GIVEN_WORDS, STATE_BYTES, STATE_WORDS, UNKNOWN, State
 from ..ir_builders.array_entry_fields import MOVED as MOVED
 from ..ir_builders.layout_fields import ARITHMETIC
@@ -83,11 +84,19 @@ def _state() -> Any:
     def provide(family: int) -> None:
         table.families.provide(family)
 
+    def count_threads(_: int) -> None:
+        locks.imported("..runtime.runtime", __package__).num_threads()
+
+    def make_results(_: int) -> None:
+        locks.imported(".result_memory", __package__).ready()
+
     values |= dict.fromkeys(("RESULTS", "NEW_LARGE", "POPULATE"), 0)
-    values |= {"TABLE": table.address, "PROVIDE": id(provide), "SHARED": shared_words.address()}
+    called = (provide, count_threads, make_results)
+    values |= {function.__name__.upper(): id(function) for function in called}
+    values |= {"TABLE": table.address, "SHARED": shared_words.address()}
     others = (*map(np.dtype, ARITHMETIC), *(sys.intern(name.lower()) for name in GIVEN_WORDS))
     state = (ctypes.c_int64 * (STATE_BYTES // 8))(*(values[name] for name in STATE_WORDS), *map(id, others))
-    builtin_functions.keep((state, others, table, provide, public.PYTHON, layout_code.functions()))
+    builtin_functions.keep((state, others, table, called, public.PYTHON, layout_code.functions()))
     return state
 
 

@@ -60,7 +60,7 @@ def result_pool() -> int:
 
 def new_like(view: Array, order: str, threads: int) -> Array:
     """An array as `view.copy(order)` returns it, without its elements. threads: of the transposition into it."""
-    memory = _ready() if view.nbytes >= fields.ON_LINES else None
+    memory = ready() if view.nbytes >= fields.ON_LINES else None
     if memory is not None:
         return memory.new_like(view, order, threads)
     if type(view) is np.ndarray or not numpy_api.table():
@@ -88,7 +88,7 @@ def _default() -> int:
     return MOST_KEPT if limit is None else min(MOST_KEPT, limit // SHARE)
 
 
-def _ready() -> Memory | None:
+def ready() -> Memory | None:
     """The handler; None where NumPy's own has to do."""
     try:
         return _memory()

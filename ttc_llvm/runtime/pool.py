@@ -179,8 +179,7 @@ class Pool:
 
     def grow(self, participants: int) -> None:
         """Start workers until there are enough; where the system allows no more, callers do their parts."""
-        mask = affinity.process_mask() or frozenset()
-        places = affinity.places(self.placement, participants, mask, affinity.read_topology())
+        places = self._places(participants)
         self._configure(participants)
         for number in range(len(self.threads) + 1, participants):
             wake = threading.Lock()
@@ -213,6 +212,12 @@ class Pool:
                 self.wakes[number - 1].release()
             except RuntimeError:  # woken before, and not yet asleep again
                 continue
+
+    def _places(self, participants: int) -> tuple[int | None, ...]:
+        if self.placement == affinity.NONE:  # the system's files take as long as the first call
+            return (None,) * participants
+        mask = affinity.process_mask() or frozenset()
+        return affinity.places(self.placement, participants, mask, affinity.read_topology())
 
     def _configure(self, participants: int) -> None:
         rate = self.native.rate
