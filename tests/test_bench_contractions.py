@@ -14,6 +14,8 @@ from ttc_llvm import Contraction, VerificationError, cli
 from ttc_llvm.bench import contraction_cases, contraction_peers, contraction_runner
 from ttc_llvm.cli import bench_contractions
 from ttc_llvm.contractions import search
+from ttc_llvm.lazy_dataclasses import replace
+from ttc_llvm.runtime import backend
 
 
 @pytest.fixture
@@ -108,6 +110,7 @@ def test_it_runs_in_a_process_that_takes_the_machine_for_what_it_is(monkeypatch:
         return subprocess.CompletedProcess(command, 3)
 
     monkeypatch.setenv("OPENBLAS_CORETYPE", "Haswell")
+    monkeypatch.setenv("BLIS_ARCH_TYPE", "skx")
     monkeypatch.setattr(subprocess, "run", run)
     assert cli.main(["bench", "--suite=tccg", "--threads=2", "--bytes=1M"]) == 3
     [(command, environment)] = seen
@@ -116,9 +119,37 @@ def test_it_runs_in_a_process_that_takes_the_machine_for_what_it_is(monkeypatch:
     assert environment["OPENBLAS_NUM_THREADS"] == environment["OMP_NUM_THREADS"] == "2"
 
 
+@pytest.mark.parametrize(
+    ("told", "bits", "wanted"),
+    [("generic", 512, "skx"), ("generic", 256, "haswell"), ("generic", 128, "generic"), ("zen3", 512, "zen3")],
+)
+def test_tblis_takes_no_generic_kernels(told: str, bits: int, wanted: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[dict[str, str]] = []
+
+    def run(command: list[str], env: dict[str, str], **_: Any) -> Any:
+        asked.append(env)
+        return subprocess.CompletedProcess(command, 0, "", f"libblis: selecting sub-configuration '{told}'.\n")
+
+    monkeypatch.setattr(contraction_peers, "find_spec", lambda name: name)
+    monkeypatch.setattr(subprocess, "run", run)
+    machine = replace(backend.host_target(), vector_bits=bits, family="x86")
+    monkeypatch.setattr(backend, "host_target", lambda: machine)
+    assert contraction_peers.tblis_kernels({"HOME": "/"}) == {"BLIS_ARCH_TYPE": wanted}
+    assert contraction_peers.tblis_kernels({"BLIS_ARCH_TYPE": "knl"}) == {}
+    assert [env["BLIS_ARCH_DEBUG"] for env in asked] == ["1"]
+
+
+def test_it_tells_which_kernels_tblis_was_told_to_take(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BLIS_ARCH_TYPE", "skx")
+    assert contraction_peers.blas_kernels()[-1] == "tblis skx"
+    monkeypatch.delenv("BLIS_ARCH_TYPE")
+    assert not any("tblis" in one for one in contraction_peers.blas_kernels())
+
+
 def test_the_signal_that_ended_the_process_is_told(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    monkeypatch.setenv("BLIS_ARCH_TYPE", "skx")
     monkeypatch.setattr(subprocess, "run", lambda command, **_: subprocess.CompletedProcess(command, -11))
     assert cli.main(["bench", "--suite=tccg", "--threads=2"]) != 0
     assert capsys.readouterr().err == "ttc: error: the process that measures on 2 threads was ended by signal 11\n"

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import importlib
 import importlib.metadata
+import os
+import re
+import subprocess
+import sys
 from collections.abc import Callable, Mapping
 from importlib.util import find_spec
 
@@ -11,6 +15,7 @@ import numpy as np
 
 from ..operands.operand import Array
 from ..problem.contraction import Contraction
+from ..runtime import backend
 
 Run = Callable[[], object]
 Make = Callable[[Contraction, Array, Array, Array, int], Run]  # of a case, its arrays and threads: what is timed
@@ -65,9 +70,32 @@ def versions(names: tuple[str, ...]) -> dict[str, str]:
     return {name: importlib.metadata.version(PEERS[name][0]) for name in names}
 
 
+BLIS = "BLIS_ARCH_TYPE"
+"""The variable that says which kernels TBLIS takes."""
+_BLIS_KERNELS = {512: "skx", 256: "haswell"}  # by the bits of x86's registers
+_FIRST = "import numpy, pytblis; x = numpy.ones((2, 2)); pytblis.contract('ij,jk->ik', x, x)"
+
+
+def tblis_kernels(environment: Mapping[str, str]) -> dict[str, str]:
+    """The variable that has TBLIS take the kernels that it chooses in such an environment or, instead of generic ones,
+    those of an older machine with such registers. Nothing where it is not there, or says nothing."""
+    if BLIS in environment or find_spec("pytblis") is None:
+        return {}
+    wordy = {**environment, "BLIS_ARCH_DEBUG": "1"}
+    asked = subprocess.run([sys.executable, "-c", _FIRST], env=wordy, capture_output=True, text=True, check=False)
+    found = re.search(r"sub-configuration '(\w+)'", asked.stdout + asked.stderr)
+    if found is None:
+        return {}
+    target = backend.host_target()
+    better = _BLIS_KERNELS.get(target.vector_bits) if found[1] == "generic" and target.family == "x86" else None
+    return {BLIS: better or found[1]}
+
+
 def blas_kernels() -> list[str]:
-    """The BLAS libraries of this process and the kernels that they chose, as far as threadpoolctl tells."""
+    """The BLAS libraries of this process and the kernels that they chose, as far as threadpoolctl tells; and those that
+    TBLIS was told to take."""
+    told = [f"tblis {os.environ[BLIS]}"] if BLIS in os.environ else []
     if find_spec("threadpoolctl") is None:
-        return []
+        return told
     found = importlib.import_module("threadpoolctl").threadpool_info()
-    return [f"{x['internal_api']} {x.get('version')} {x.get('architecture', '')}".strip() for x in found]
+    return [f"{x['internal_api']} {x.get('version')} {x.get('architecture', '')}".strip() for x in found] + told

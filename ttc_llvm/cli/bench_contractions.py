@@ -68,6 +68,7 @@ def _in_child(words: list[str], threads: int) -> int:
     for what it is and use as many threads as we do."""
     environment = {name: value for name, value in os.environ.items() if name not in DISGUISES}
     environment |= dict.fromkeys(THREADS, str(threads)) | {CHILD: "1"}
+    environment |= contraction_peers.tblis_kernels(environment)
     status = subprocess.run([sys.executable, "-m", "ttc_llvm", *words], env=environment, check=False).returncode
     if status < 0:
         raise TtcError(f"the process that measures on {count(threads, 'thread')} was ended by signal {-status}")
