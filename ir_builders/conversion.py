@@ -18,12 +18,11 @@ from ttc_llvm.problem.formats import DOUBLE, FLOATS, SINGLE, Float, Integer
 from . import small_floats
 from .carriers import carrier_type, parts_per_element, units
 from .llvmlite_extensions import external, shuffle, suffix
-from .small_floats import clamped, constant, integers
+from .small_floats import HALF, clamped, constant, integers
 from .values import F32, F64
 from .vector_loads import kept_whole
 
 _REALS = {SINGLE: F32, DOUBLE: F64}
-HALF = FLOATS["f16"]
 
 
 def convert(b: ir.IRBuilder, value: ir.Value, source: DType, target: DType, half: bool) -> ir.Value:
@@ -53,9 +52,17 @@ def _numbers(b: ir.IRBuilder, value: ir.Value, t: DType, count: int, half: bool)
         return value
     if form in _REALS:
         return _bitcast(b, value, ir.VectorType(_REALS[form], count))
-    if form == HALF and half:
-        return b.fpext(b.bitcast(value, ir.VectorType(ir.HalfType(), count)), ir.VectorType(F32, count))
+    if half and form in small_floats.IN_HALF:
+        return _from_half(b, value, form)
     return small_floats.widened(b, value, form)
+
+
+def _from_half(b: ir.IRBuilder, value: ir.Value, form: Float) -> ir.Value:
+    """Single precision of a format whose numbers half precision holds."""
+    bits = value if form == HALF else small_floats.in_half(b, value, form)
+    x = b.fpext(b.bitcast(bits, ir.VectorType(ir.HalfType(), bits.type.count)), ir.VectorType(F32, bits.type.count))
+    scale = small_floats.half_scale(form)
+    return x if scale == 1 else b.fmul(x, constant(x.type, scale))
 
 
 def _rounded(b: ir.IRBuilder, x: ir.Value, source: DType, target: DType, half: bool) -> ir.Value:

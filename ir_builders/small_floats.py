@@ -10,11 +10,13 @@ from typing import Any
 
 from llvmlite import ir
 
-from ttc_llvm.problem.formats import SINGLE, Float
+from ttc_llvm.problem.formats import FLOATS, SINGLE, Float
 
 from .values import F32
 
-_SIGN, _INFINITE, _QUIET = 1 << 31, 0x7F800000, 1 << 22
+HALF = FLOATS["f16"]
+IN_HALF = (HALF, FLOATS["e4m3fn"], FLOATS["e5m2"])  # whose numbers it holds, e4m3fn's as parts of them
+_SIGN, _INFINITE, _QUIET, _HALF_NAN = 1 << 31, 0x7F800000, 1 << 22, 0x7E00
 
 
 def integers(like: ir.Value, bits: int) -> ir.VectorType:
@@ -60,6 +62,25 @@ def widened(b: ir.IRBuilder, value: ir.Value, form: Float) -> ir.Value:
         nan = b.icmp_unsigned("==", size, constant(kind, form.beyond))
         found = b.select(nan, constant(kind, _INFINITE | _QUIET), found)
     return b.bitcast(b.or_(found, sign), ir.VectorType(F32, kind.count))
+
+
+def in_half(b: ir.IRBuilder, value: ir.Value, form: Float) -> ir.Value:
+    """Bits of an 8-bit format in half precision, whose numbers hold it: exactly, but for a power of two
+    (`half_scale`)."""
+    kind = integers(value, 16)
+    if form.infinite:  # the first bits of half precision
+        return b.shl(b.zext(value, kind), constant(kind, HALF.mantissa - form.mantissa))
+    bits = b.shl(b.sext(value, kind), constant(kind, HALF.mantissa - form.mantissa))
+    found = b.and_(bits, constant(kind, ~(1 << 14)))  # the sign twice
+    most = constant(kind, form.beyond << HALF.mantissa - form.mantissa)
+    nan = b.icmp_unsigned("==", b.and_(found, most), most)
+    quiet = constant(kind, _HALF_NAN - (form.beyond << HALF.mantissa - form.mantissa))
+    return b.select(nan, b.add(found, quiet), found)
+
+
+def half_scale(form: Float) -> float:
+    """The number by the numbers that `in_half` makes of it."""
+    return 2.0 ** (HALF.bias - form.bias)
 
 
 def _doubled(b: ir.IRBuilder, bits: ir.Value) -> ir.Value:
