@@ -39,10 +39,12 @@ Row = dict[str, object]
 @dataclass(frozen=True, slots=True, eq=False)
 class Timings:
     """One problem: its name and class, and of each of its plans the facts, the networks' inputs (columns: their names),
-    log(time) free of what needs no fit, the speed, and what needs none."""
+    log(time) free of what needs no fit, the speed, and what needs none. copies: in a fit; two of conversions, which are
+    few."""
 
     name: str
     kind: str
+    copies: int
     facts: list[list[Owned]]
     columns: tuple[str, ...]
     inputs: np.ndarray
@@ -141,7 +143,8 @@ def timings(row: Row) -> Timings:
     rest = np.array([log(threads / model.balance(plan)) + model.crowding(plan.block) for plan in tried])
     facts, inputs = [features.owned(plan) for plan in tried], np.array([features.numbers(plan) for plan in tried])
     columns = features.columns(tried[0]) if tried else ()
-    return Timings(_name(row), kind(c), facts, columns, inputs, -np.log(speeds) - rest, speeds, rest)
+    copies = 1 if c.a == c.b else 2
+    return Timings(_name(row), kind(c), copies, facts, columns, inputs, -np.log(speeds) - rest, speeds, rest)
 
 
 def _machine(row: Row) -> Target:

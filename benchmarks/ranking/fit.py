@@ -35,7 +35,8 @@ class Both:
         import nets  # with PyTorch, which adding timings does not need
 
         self.data, self.fit = data, Fit(data)
-        self.networks = nets.trained(data[0].columns, [(d.inputs, d.fitted, d.speeds, d.rest) for d in data])
+        several = [d for d in data for _ in range(d.copies)]
+        self.networks = nets.trained(data[0].columns, [(d.inputs, d.fitted, d.speeds, d.rest) for d in several])
 
     def predict(self, d: Timings) -> np.ndarray:
         """Estimated log(time) of a problem's plans, up to a constant."""

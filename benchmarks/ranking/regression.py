@@ -83,7 +83,8 @@ class Penalty:
 class Fit:
     """Weights fitted to the timings of some problems."""
 
-    def __init__(self, data: Sequence[Timings]) -> None:
+    def __init__(self, problems: Sequence[Timings]) -> None:
+        data = [d for d in problems for _ in range(d.copies)]
         facts = dict.fromkeys((d.kind, fact) for d in data for found in d.facts for fact in found)
         found = dict.fromkeys(column for kind, fact in facts for column in levels(kind, fact))
         self.columns = {column: number for number, column in enumerate(found)}

@@ -71,6 +71,7 @@ def _check_bytes(p: Problem) -> None:
 def check_arithmetic(p: Problem) -> None:
     """ProblemError for scalars and conjugates that the types do not have."""
     if p.compute.kind is Kind.OPAQUE and (p.alpha != 1 or p.beta != 0):
-        raise ProblemError(f"data type {p.spelled} admits plain moves only: alpha must be 1 and beta 0")
+        scaled = "" if p.a.format is None or p.a != p.b else "; numbers are scaled where they go to another type"
+        raise ProblemError(f"data type {p.spelled} admits plain moves only: alpha must be 1 and beta 0{scaled}")
     if p.conjugate and p.compute.kind is not Kind.COMPLEX:
         raise ProblemError(f"conjugate needs a complex data type, not {p.spelled}")

@@ -13,7 +13,7 @@ from ttc_llvm.problem.formats import DOUBLE, FLOATS, SINGLE, Format, Integer
 SWAP = 1  # the bytes of every number
 WIDENED = {"f16": 9, "bf16": 3, "e4m3fn": 10, "e5m2": 11}  # to single precision
 ROUNDED = {"f16": 14, "bf16": 8, "e4m3fn": 12, "e5m2": 14}  # from it
-HALF = 1  # either of both, of f16 where the machine has the instruction
+BY_HALF = {**WIDENED, "f16": 1, "e4m3fn": 7, "e5m2": 2}, {**ROUNDED, "f16": 1}  # where the machine converts f16
 TO_ODD = 10  # double precision in single, before it is rounded further
 FROM_INTEGER, TO_INTEGER, TO_WIDE_INTEGER = 2, 6, 4  # the second: of fewer than 32 bits
 CLAMPED = 2  # where a type saturates
@@ -41,7 +41,7 @@ def _step(of: DType, to: DType, half: bool) -> int:
     if isinstance(source, Integer):
         return found + FROM_INTEGER + (0 if isinstance(target, Integer) else _from_real(target, SINGLE, half))
     wide = source if source in (SINGLE, DOUBLE) else SINGLE
-    found += 0 if source == wide else _small(WIDENED, source, half)
+    found += 0 if source == wide else _small(BY_HALF[0] if half else WIDENED, source)
     if isinstance(target, Integer):
         return found + (TO_WIDE_INTEGER if target.bits >= 32 else TO_INTEGER)
     return found + _from_real(target, wide, half)
@@ -51,9 +51,8 @@ def _from_real(to: Format, wide: Format, half: bool) -> int:
     """Of a number in single or double precision."""
     if to in (SINGLE, DOUBLE):
         return int(to != wide)
-    return _small(ROUNDED, to, half) + (TO_ODD if wide == DOUBLE else 0)
+    return _small(BY_HALF[1] if half else ROUNDED, to) + (TO_ODD if wide == DOUBLE else 0)
 
 
-def _small(counts: dict[str, int], form: Format, half: bool) -> int:
-    name = next(name for name, known in FLOATS.items() if known == form)
-    return HALF if half and name == "f16" else counts[name]
+def _small(counts: dict[str, int], form: Format) -> int:
+    return counts[next(name for name, known in FLOATS.items() if known == form)]

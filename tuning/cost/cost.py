@@ -158,6 +158,7 @@ class Model:
         if found is None:
             blocks = prod(-(-extent // size) for extent, size in zip(self.extents, plan.block, strict=True))
             work = operations(self.canonical, plan.block, self.target) * (1.6 if staged else 1.0)
+            work += self.cached * conversions(self.canonical, plan.block, self.target)  # else the fit has seen them
             asked = lines(self.canonical, plan.block, self.target) if plan.prefetch else 0
             # A remainder costs as much as a whole micro-tile.
             found = self._compute[key] = blocks * (LOOP + (work + asked) * OPERATION)
@@ -165,7 +166,7 @@ class Model:
 
 
 def operations(canonical: Canonical, block: tuple[int, ...], target: Target) -> int:
-    """Vector loads, stores, shuffles and conversions of one micro-tile."""
+    """Vector loads, stores and shuffles of one micro-tile."""
     a, b = registers(canonical, block, target)
     if canonical.kinds.alpha is Alpha.ZERO:
         return 2 * len(b.registers)
@@ -174,8 +175,12 @@ def operations(canonical: Canonical, block: tuple[int, ...], target: Target) -> 
     exchanged = len(b.registers) if first else max(len(a.registers), len(b.registers))
     stages = 0 if same else max(1, ((a.lanes if first else max(a.lanes, b.lanes)) - 1).bit_length())
     joined = max(0, len(a.registers) - len(b.registers)) if first else 0
-    converted = conversion(canonical, target) * -(-prod(block) // width(canonical, target))
-    return len(a.registers) + len(b.registers) + stages * exchanged + joined + converted
+    return len(a.registers) + len(b.registers) + stages * exchanged + joined
+
+
+def conversions(canonical: Canonical, block: tuple[int, ...], target: Target) -> int:
+    """Vector operations of one micro-tile that convert numbers."""
+    return conversion(canonical, target) * -(-prod(block) // width(canonical, target))
 
 
 def lines(canonical: Canonical, block: tuple[int, ...], target: Target) -> int:

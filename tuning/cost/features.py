@@ -20,6 +20,7 @@ from ttc_llvm.problem.kinds import Beta
 
 from ..space.blocks import same_unit_axis
 from . import groups
+from .conversions import conversion
 from .groups import Fact, Group, Part, one_hot
 from .measures import Measures
 from .streams import Steps, steps
@@ -144,6 +145,7 @@ class Features:
             "l2": log2(max(1, target.l2)),
             "item a": log2(m.sizes[0]),
             "item b": log2(m.sizes[1]),
+            "converted": log2(1 + conversion(self.canonical, target)),
             "row a": log2(max(1, extents[0])),
             "row b": log2(max(1, extents[1])),
             "update": float(self.canonical.kinds.beta is Beta.ANY),

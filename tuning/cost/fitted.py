@@ -111,10 +111,17 @@ def read(path: Path) -> Fitted:
         arrays = _arrays(path)
         _check_version(arrays)
         return _fitted(arrays)
-    except UNREADABLE as error:
+    except _unreadable() as error:
         raise ModelError(f"the cost model's file {path} cannot be read: {_shown(error)}") from error
     except _Refused as refused:
         raise ModelError(f"the cost model's file {path} {refused}") from None
+
+
+def _unreadable() -> tuple[type[Exception], ...]:
+    """What is raised where a file is none of ours; `tokenize` is not imported before something is."""
+    from tokenize import TokenError
+
+    return (*UNREADABLE, TokenError)
 
 
 class _Refused(Exception):
