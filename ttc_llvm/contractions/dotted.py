@@ -16,10 +16,11 @@ from .einsum import computed as computed
 from .einsum import in_all_steps
 from .expression import FIRST_OF_ELLIPSIS
 
+LISTS, INTEGERS = (list, tuple), {int}
+
 
 def dotted(a: Any, b: Any, axes: Any, out: Any) -> Any:
     """`np.tensordot(a, b, axes)`; see the public function."""
-    call = Call(out)
     spec = _hashable(axes)
     key = None if spec is None else known.key_of(spec, a, b, out, 1, 0)
     result = None if key is None else known.run(key, a, b, out, 1, 0)
@@ -39,7 +40,7 @@ def dotted(a: Any, b: Any, axes: Any, out: Any) -> Any:
         raise ProblemError(f"a and b of {ranks} axes have more than {FIRST_OF_ELLIPSIS} indices together")
     output = [renamed[x] for x in (*labels_a, *labels_b) if x < sum(ranks)]
     given = (a, [renamed[x] for x in labels_a], b, [renamed[x] for x in labels_b], output)
-    return in_all_steps(given, call, None if key is None else (key, a, b))
+    return in_all_steps(given, Call(out), None if key is None else (key, a, b))
 
 
 def _shape(x: Any, name: str) -> tuple[int, ...]:
@@ -61,11 +62,12 @@ def _hashable(axes: Any) -> Hashable:
     """Axes of plain integers as part of a key; None for others."""
     if type(axes) is int:
         return axes
-    if type(axes) not in (list, tuple):
+    if type(axes) not in LISTS or len(axes) != 2:
         return None
-    parts = tuple(tuple(part) if type(part) is list else part for part in axes)
-    numbers = [number for part in parts for number in (part if type(part) is tuple else (part,))]
-    return parts if all(type(number) is int for number in numbers) else None
+    a, b = axes
+    if type(a) not in LISTS or type(b) not in LISTS:
+        return (a, b) if type(a) is type(b) is int else None
+    return (*a, None, *b) if {*map(type, a), *map(type, b)} <= INTEGERS else None
 
 
 def _pairs(axes: Any, rank: int) -> tuple[Any, Any]:

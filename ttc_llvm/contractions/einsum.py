@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from operator import is_
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -28,17 +29,17 @@ class Call(NamedTuple):
     """The options of a call of `einsum`, as they are given."""
 
     out: Any = None
+    alpha: complex = 1
+    beta: complex = 0
     optimize: Any = True
     dtype: Any = None
     order: str = "K"
     casting: str = "safe"
-    alpha: complex = 1
-    beta: complex = 0
     effort: int | str = 1
     threads: int | None = None
 
 
-_USUAL = tuple((name, value) for name, value in Call()._asdict().items() if name not in ("out", "alpha", "beta"))
+_USUAL = Call()[3:]
 
 
 def computed(given: Sequence[Any], call: Call) -> Any:
@@ -51,7 +52,7 @@ def computed(given: Sequence[Any], call: Call) -> Any:
 
 def _shortly(spec: Hashable, a: Any, b: Any, given: Sequence[Any], call: Call) -> Any:
     """The result by what an earlier call has left, or in all steps. spec: tells with a and b what is to be done."""
-    usual = all(getattr(call, name) is value for name, value in _USUAL)
+    usual = all(map(is_, call[3:], _USUAL))
     key = known.key_of(spec, a, b, call.out, call.alpha, call.beta) if usual else None
     result = None if key is None else known.run(key, a, b, call.out, call.alpha, call.beta)
     return in_all_steps(given, call, None if key is None else (key, a, b)) if result is None else result

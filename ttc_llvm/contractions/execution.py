@@ -67,8 +67,8 @@ class Execution:
         self._nothing = merged.elements(C) == 0
         self._no_sum = self._no_sum and not self._nothing
         changed = self._nothing or self._no_sum or self._copies or self.conjugated[C]
-        changed = changed or any(cut is not None for cut in self._reversed)
-        self._plain = not changed
+        self._backwards = any(self._reversed)
+        self._plain = not (changed or self._backwards)
 
     def run(self, a: Array, b: Array, c: Array, alpha: complex = 1, beta: complex = 0) -> None:
         """`c <- alpha * a b + beta * c`. The arrays have the contraction's shapes, strides and type."""
@@ -77,7 +77,9 @@ class Execution:
         elif self._no_sum:
             scale_result(c, beta)
         elif not self._nothing:
-            arrays = [x if cut is None else x[cut] for x, cut in zip((a, b, c), self._reversed, strict=True)]
+            arrays = [a, b, c]
+            if self._backwards:
+                arrays = [x if cut is None else x[cut] for x, cut in zip(arrays, self._reversed, strict=True)]
             self._around(arrays, alpha, beta)
 
     def _around(self, arrays: list[Array], alpha: complex, beta: complex) -> None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..arrays import result_memory
+from ..ir_builders.result_fields import LEAST
 from ..operands.operand import Array
 from ..runtime.once import Recent
 from .blocks import Runs
@@ -17,9 +18,10 @@ _PLAIN_SCALARS = (int, float)  # which every type admits
 
 
 class Known(NamedTuple):
-    """The plan of such calls, and a new result's shape in memory, its axes there (None = in their order) and dtype."""
+    """The plan of such calls, what makes memory, and a new result's shape in memory, its axes there (None = in their order) and dtype."""
 
     execution: Runs
+    empty: Callable[[tuple[int, ...], np.dtype[Any]], Array]
     shape: tuple[int, ...]
     axes: tuple[int, ...] | None
     dtype: np.dtype[Any]
@@ -46,7 +48,7 @@ def run(key: Hashable, a: Array, b: Array, out: Array | None, alpha: complex, be
     if known is None or not (a.flags.aligned and b.flags.aligned):
         return None
     if out is None:
-        result = result_memory.empty(known.shape, known.dtype)
+        result = known.empty(known.shape, known.dtype)
         if known.axes is not None:
             result = result.transpose(known.axes)
         known.execution.run(a, b, result, alpha, 0)
@@ -66,4 +68,5 @@ def remember(key: Hashable, a: Array, b: Array, out: Array | None, made: Pair) -
     order = np.argsort([-step for step in result.strides], kind="stable")
     axes = None if result.flags.c_contiguous else tuple(map(int, np.argsort(order)))
     shape = result.shape if axes is None else result.transpose(order).shape
-    _known.put(key, Known(made.execution, shape, axes, result.dtype))
+    empty = np.empty if result.nbytes < LEAST else result_memory.empty
+    _known.put(key, Known(made.execution, empty, shape, axes, result.dtype))

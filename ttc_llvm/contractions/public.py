@@ -52,7 +52,7 @@ def einsum(
     """
     try:
         inner = _inner or _loaded()
-        call = inner.Call(out, optimize, dtype, order, casting, alpha, beta, effort, threads)
+        call = inner.Call(out, alpha, beta, optimize, dtype, order, casting, effort, threads)
         return inner.computed(operands, call)
     except MemoryError as error:
         raise out_of_memory(error, "einsum") from error

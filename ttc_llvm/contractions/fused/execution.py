@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -34,6 +35,7 @@ SOURCES = (
     "memory", "micro_tile", "micro_tile_code",
 )  # fmt: skip
 KEPT_SCALARS = 16
+SMALL = 1 << 17  # multiplications that one thread has done by the time that another is awake
 
 
 class FusedExecution:
@@ -53,6 +55,8 @@ class FusedExecution:
                 self._copies.append((tensor, Copy(contraction, products, tensor, self.scratch)))
                 self.scratch += -(-self._copies[-1][1].bytes // LINE) * LINE
         self._reversed = [reversing(contraction, products.merged, tensor) for tensor in (A, B, C)]
+        self._backwards = any(self._reversed)
+        self._alone = prod(products.sizes) * products.batches < SMALL
         self._scalars: dict[tuple[complex, complex], Array] = {}
         self._no_sum = any(x.kind is IndexClass.K and x.extent == 0 for x in merged.indices)
         self._nothing = merged.elements(C) == 0
@@ -61,7 +65,8 @@ class FusedExecution:
         """`c <- alpha * a b + beta * c`. The arrays have the contraction's shapes, strides and type."""
         if self._nothing:
             return
-        a, b, c = (x if cut is None else x[cut] for x, cut in zip((a, b, c), self._reversed, strict=True))
+        if self._backwards:
+            a, b, c = (x if cut is None else x[cut] for x, cut in zip((a, b, c), self._reversed, strict=True))
         if self._no_sum or alpha == 0:
             scale_result(c, beta)
             return
@@ -82,14 +87,13 @@ class FusedExecution:
     def _multiply(self, left: Array, right: Array, c: Array, alpha: complex, beta: complex) -> None:
         known = self._scalars.get((alpha, beta))
         words = (self._made(alpha, beta) if known is None else known).copy()
-        words.view(np.int64)[0] = data_address(c)
+        words[0] = data_address(c)
         made = self._cached if beta != 0 else self._job
-        threads = runtime.num_threads() if self._threads is None else self._threads
         call = Call(
-            self._code, data_address(left), data_address(right), data_address(words), data_address(made.words),
-            made.scratch, made.tasks,
+            self._code, data_address(left), data_address(right), data_address(words), made.address, made.scratch,
+            made.tasks,
         )  # fmt: skip
-        runtime.run(call, min(threads, made.tasks))
+        runtime.run(call, 1 if self._alone else runtime.num_threads() if self._threads is None else self._threads)
 
     def _made(self, alpha: complex, beta: complex) -> Array:
         if len(self._scalars) >= KEPT_SCALARS:

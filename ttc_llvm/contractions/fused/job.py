@@ -21,9 +21,10 @@ ROWS = 2  # the class of rows is the second one: axes may be added to it
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """The words; bytes of scratch of a thread; and the number of tasks."""
+    """The words, and their address; bytes of scratch of a thread; and the number of tasks."""
 
     words: Array
+    address: int
     scratch: int
     tasks: int
 
@@ -55,8 +56,8 @@ def job(fused: Fused, kernel: MicroKernel) -> Job:
     ]  # fmt: skip
     made = np.array(words, np.int64)
     turn_rows(data_address(made))
-    settle(data_address(made))
-    return Job(made, int(made[f.SCRATCH // 8]), int(made[f.TASKS // 8]))
+    settle(address := data_address(made))
+    return Job(made, address, int(made[f.SCRATCH // 8]), int(made[f.TASKS // 8]))
 
 
 def _axes(fused: Fused, kernel: MicroKernel) -> tuple[list[int], list[int], list[int]]:
@@ -98,4 +99,4 @@ def scalars(fused: Fused, kernel: MicroKernel, alpha: complex, beta: complex) ->
         else:
             pairs = [*product, (x, x), *other, (-y, y)]
         block[start : start + 96].view(real)[:12] = np.ravel(pairs)
-    return block
+    return block.view(np.int64)
