@@ -18,7 +18,8 @@ _PLAIN_SCALARS = (int, float)  # which every type admits
 
 
 class Known(NamedTuple):
-    """The plan of such calls, what makes memory, and a new result's shape in memory, its axes there (None = in their order) and dtype."""
+    """The plan of such calls, what makes memory for a new result, and its shape there, its axes (None = in their order)
+    and dtype."""
 
     execution: Runs
     empty: Callable[[tuple[int, ...], np.dtype[Any]], Array]
