@@ -22,7 +22,7 @@ PLACE = 32
 SCRATCH, TILE_BYTES, TASKS, SHIFT_A, SHIFT_B, SHIFT_C, SWAPPED, TURN, TURN_HEIGHT, RUN, AXES = range(272, 360, 8)
 AXIS, BATCH_AXIS = 24, 32  # bytes of an axis of two tensors, and of three
 MOST_AXES = 64
-MOST_LANES = 64  # of a register
+MOST_PLACES = 128  # that rows are packed to at a time
 MOST_COLUMNS = 8  # of a tile
 MOST_RUNS = 16  # of rows or columns that are packed together
 # The words of a carry: whether a tile begins its lines, and whether the next one does not go on; how the last one was

@@ -60,7 +60,8 @@ def add_packer(module: ir.Module, target: Target, group: Group, name: str) -> ir
 def add_turned_packer(module: ir.Module, target: Target, group: Group, piece: int, name: str) -> ir.Function:
     """The function `(places, source, rows, terms, depth, width, height)`: `height` places take `width` rows each, for
     each term: elements that follow each other in the source go to one place after the other, rows of a place are
-    equally far apart. width, height: the group's, or a piece of it. places: addresses, those of the first term.
+    equally far apart. width: the group's, or a piece of it; height: a multiple of one. places: addresses, those of the
+    first term.
     """
     function = ir.Function(module, ir.FunctionType(I64, [I64] * (2 + len(ARGUMENTS))), name)
     function.linkage = "internal"
@@ -68,10 +69,12 @@ def add_turned_packer(module: ir.Module, target: Target, group: Group, piece: in
     b = ir.IRBuilder(function.append_basic_block("entry"))
     made = _Packer(module, target, group, b, function)
     width, height = function.args[len(ARGUMENTS) :]
-    for extents in product(dict.fromkeys((group.count, piece)), repeat=2):
-        wide, high = (b.icmp_signed("==", given, i64(n)) for given, n in zip((width, height), extents, strict=True))
+    is_even = b.icmp_signed("==", b.srem(height, i64(group.count)), i64(0))
+    for rows, places in product(dict.fromkeys((group.count, piece)), repeat=2):
+        wide = b.icmp_signed("==", width, i64(rows))
+        high = is_even if places == group.count else b.not_(is_even)
         with guarded(b, b.and_(wide, high), "turn"):
-            made.turn(*extents)
+            made.turn(rows, places, height)
     b.ret(i64(0))
     return function
 
@@ -136,18 +139,20 @@ class _Packer:
                 place = b.inttoptr(load(b, at(b, self._panel, b.mul(number, i64(8))), I64, 8), PTR)
                 store(b, load(b, at(b, start, offset), kind, self._align), at(b, place, behind), self._align)
 
-    def turn(self, width: int, count: int) -> None:
-        """Blocks of so many rows for so many places, transposed in registers, from memory at hand to their places."""
+    def turn(self, width: int, count: int, height: ir.Value) -> None:
+        """Blocks of so many rows for so many places, transposed in registers, from memory at hand to their places: all
+        of a term before the next term, as they follow each other in memory."""
         b, size = self._b, self._size
         first = load(b, self._rows, I64, 8)
         stride = b.sub(load(b, at(b, self._rows, 8), I64, 8), first)
         kept = reserved(b, count * width * size, 64, "kept")
         start, kind = at(b, self._source, first), carrier_type(self._group.dtype, width)
-        with counted(b, self._depth, 1, "term") as k:
-            self._transposed(at(b, start, self._term(k)), kept, stride, (width, count), width)
+        with counted(b, self._depth, 1, "term") as k, counted(b, height, count, "block") as first_place:
+            block = at(b, at(b, start, self._term(k)), b.mul(first_place, i64(size)))
+            self._transposed(block, kept, stride, (width, count), width)
             for number in range(count):
-                place = b.inttoptr(load(b, at(b, self._panel, 8 * number), I64, 8), PTR)
-                to = at(b, place, b.mul(k, i64(self._group.step * size)))
+                at_place = at(b, self._panel, b.mul(b.add(first_place, i64(number)), i64(8)))
+                to = at(b, b.inttoptr(load(b, at_place, I64, 8), PTR), b.mul(k, i64(self._group.step * size)))
                 store(b, load(b, at(b, kept, number * width * size), kind, width * size), to, self._align)
 
     @contextmanager

@@ -46,7 +46,7 @@ def pack_block_of_rows(job: int, a: int, scratch: int, first: int, m: int, k: in
     many rows as are turned together; or any register's."""
     tile, group, terms = load64(job + f.TILE_M), load64(job + f.GROUP), scratch + load64(job + f.TERMS_A)
     of_a, turn = scratch + load64(job + f.ROWS_A), load64(job + f.TURN)
-    size, part, row, places = load64(job + f.SIZE), piece(group), 0, local(8 * f.MOST_LANES)
+    size, part, row, places = load64(job + f.SIZE), piece(group), 0, local(8 * f.MOST_PLACES)
     are_pieces, height = innermost(job, f.M_AXES) % part == 0, load64(job + f.TURN_HEIGHT)
     turned = height * load64(job + f.RUN)
     while row < m:

@@ -15,6 +15,7 @@ from . import fields as f
 from .layout import FEW
 
 MORE = 3  # axes that a turn adds at most
+TALLEST = 512  # bytes of A that are turned together for each term
 
 
 def width(job: int) -> int:
@@ -58,7 +59,7 @@ def turn_rows(job: int) -> int:
         return 0
     inner, count = other(job), load64(job + f.M_AXES)
     last = row_axis(job, count - 1)
-    height = dividing(load64(job + f.GROUP), load64(row_axis(job, inner)))
+    height = tallest(job, turn, load64(row_axis(job, inner)))
     room = max(load64(job + f.BLOCK_M) // height, turn)
     most, outer, many = longest(job, last, turn, room), -1, 1
     if most == load64(last):
@@ -73,6 +74,23 @@ def turn_rows(job: int) -> int:
     if step <= load64(job + f.BLOCK_M):
         store64(job + f.BLOCK_M, load64(job + f.BLOCK_M) // step * step)
     return 0
+
+
+def are_lines(turn: int, size: int) -> int:
+    """1 where rows that are turned at a time fill lines of packed tiles."""
+    return turn > 0 and turn * size % f.LINE == 0
+
+
+def tallest(job: int, turn: int, extent: int) -> int:
+    """So many of the other rows are turned together: a register's, or those of a piece; as many times these as a block
+    has room for beside whole tiles, where what is packed are lines: others would leave the caches half filled."""
+    least, size = dividing(load64(job + f.GROUP), extent), load64(job + f.SIZE)
+    most = min(TALLEST // size, load64(job + f.BLOCK_M) // load64(job + f.TILE_M)) if are_lines(turn, size) else least
+    found = least
+    for rows in range(least, min(extent, most) + 1):
+        if rows % least == 0 and extent % rows == 0:
+            found = rows
+    return found
 
 
 def longest(job: int, last: int, turn: int, room: int) -> int:

@@ -87,9 +87,11 @@ class Blocks:
     terms: int
 
 
-def blocks(kernel: MicroKernel, target: Target, sizes: tuple[int, int, int], streams: bool = False) -> Blocks:
+def blocks(
+    kernel: MicroKernel, target: Target, sizes: tuple[int, int, int], streams: bool = False, share: int = 4
+) -> Blocks:
     """The blocks of a product of m, n and k. A tile's columns of B take a third of L1, or half of it where the terms
-    are one block then: C is written once; rows of A a quarter of L2, columns of B a share of the last cache.
+    are one block then: C is written once; rows of A this share of L2, columns of B one of the last cache.
 
     streams: C is written by non-temporal stores, which share their buffers with loads from L2: rows of A take three
     quarters of L1, if these are some tiles.
@@ -99,7 +101,7 @@ def blocks(kernel: MicroKernel, target: Target, sizes: tuple[int, int, int], str
     third, half = (target.l1 // share // (size * kernel.columns) for share in (3, 2))
     terms = k if 0 < k <= half else -(-k // max(1, -(-k // third)))
     near = target.l1 * 3 // 4 // (size * terms)
-    most = near if streams and near >= SOME * kernel.rows else target.l2 // 4 // (size * terms)
+    most = near if streams and near >= SOME * kernel.rows else target.l2 // share // (size * terms)
     rows = _whole(most, kernel.rows, m)
     columns = _whole(SHARED // (size * terms), kernel.columns, n)
     return Blocks(rows, columns, terms)

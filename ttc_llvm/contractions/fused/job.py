@@ -7,7 +7,7 @@ import numpy as np
 from ...ir_builders.fused import fields as f
 from ...ir_builders.fused.calls import ADD, SET, TURNED
 from ...ir_builders.fused.layout import FEW, settle
-from ...ir_builders.fused.turning import MORE, turn_rows
+from ...ir_builders.fused.turning import MORE, dividing, turn_rows
 from ...lazy_dataclasses import dataclass
 from ...lowering.micro_kernel import MicroKernel
 from ...operands.addresses import data_address
@@ -29,14 +29,15 @@ class Job:
     tasks: int
 
 
-def turns(fused: Fused, kernel: MicroKernel) -> bool:
-    """True where rows are turned as they are packed (`ir_builders.fused.turning`)."""
+def rows_turned(fused: Fused, kernel: MicroKernel) -> int:
+    """The rows that are turned at a time as they are packed (`ir_builders.fused.turning`); 0 where none are."""
     rows, left, indices = fused.plan.rows, fused.tensors[0], fused.merged.indices
     if len(rows) < 2 or fused.sizes[1] > FEW or fused.is_packed_by_vectors(left) or kernel.group < 2:
-        return False
+        return 0
     steps, last = fused.strides(left), indices[rows[-1]]
     others = (indices[k].extent for k in rows[:-1] if steps[k] == 1)
-    return last.strides[C] == 1 and not last.extent % kernel.piece and any(not n % kernel.piece for n in others)
+    is_turned = last.strides[C] == 1 and any(not n % kernel.piece for n in others)
+    return dividing(kernel.group, last.extent) if is_turned else 0
 
 
 def job(fused: Fused, kernel: MicroKernel) -> Job:

@@ -21,7 +21,7 @@ from ...tuning.database.records import Record, Request
 from ..gemm import LINE
 from ..merged import C, merge
 from .execution import FusedExecution, micro_kernel, revision
-from .job import turns
+from .job import rows_turned
 from .plan import Fused, FusedPlan
 
 KIND = "speeds"  # of rows in the database
@@ -84,7 +84,7 @@ class FusedRates(NamedTuple):
         """Of an element of A or B that is packed."""
         if fused.is_packed_by_vectors(tensor):
             return self.packed
-        if tensor == fused.tensors[0] and turns(fused, micro_kernel(fused.merged.dtype)):
+        if tensor == fused.tensors[0] and rows_turned(fused, micro_kernel(fused.merged.dtype)):
             return self.turned
         plan, strides = fused.plan, fused.strides(tensor)
         side = plan.rows if tensor == fused.tensors[0] else plan.columns
@@ -213,11 +213,12 @@ def _laid(stated: Contraction, name: str, kind: np.dtype[Any]) -> Any:
 
 
 def _least(run: Callable[[], Any]) -> float:
-    """Seconds of the fastest of some runs, after one that brings memory and code."""
+    """Seconds of the fastest of some runs, without those that others had this CPU, after one that brings memory and
+    code."""
     run()
     found: list[float] = []
     while len(found) < ROUNDS and sum(found) < ENOUGH:
-        start = time.perf_counter()
+        start = time.thread_time()
         run()
-        found.append(time.perf_counter() - start)
+        found.append(time.thread_time() - start)
     return min(found)

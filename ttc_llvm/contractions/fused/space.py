@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import product
 
+from ...ir_builders.fused.turning import are_lines
 from ...lazy_dataclasses import replace
 from ...lowering.micro_kernel import MicroKernel, blocks
 from ...problem.contraction import IndexClass
 from ...runtime import backend
 from ..merged import A, B, C, Merged
 from .execution import micro_kernel
-from .job import turns
+from .job import rows_turned
 from .plan import Fused, FusedPlan
 
 MANY = 4  # tiles of rows that follow each other in C, which may begin anywhere
@@ -39,12 +40,17 @@ def _in_place(merged: Merged) -> Iterator[Fused]:
         past = kernel.streams(target) and _are_lines(merged, rows, columns, kernel)
         made = blocks(kernel, target, sizes)
         block = made.rows, made.columns, made.terms
-        yield (fused := Fused(merged, FusedPlan(rows, columns, terms, batches, block)))
+        fused = Fused(merged, FusedPlan(rows, columns, terms, batches, block))
+        turn = rows_turned(fused, kernel)
+        if are_lines(turn, kernel.dtype.itemsize):
+            block = blocks(kernel, target, sizes, share=2).rows, *block[1:]
+            fused = replace(fused, plan=replace(fused.plan, block=block))
+        yield fused
         if past and made.terms >= sizes[2]:
             near = blocks(kernel, target, sizes, True).rows
-            if not turns(fused, kernel) and merged.indices[rows[-1]].extent <= near:
+            if not turn and merged.indices[rows[-1]].extent <= near:
                 block = near, *block[1:]
-            yield Fused(merged, FusedPlan(rows, columns, terms, batches, block, True))
+            yield replace(fused, plan=replace(fused.plan, block=block, streams=True))
 
 
 def _are_lines(merged: Merged, rows: tuple[int, ...], columns: tuple[int, ...], kernel: MicroKernel) -> bool:
