@@ -119,8 +119,8 @@ def read(path: Path) -> Fitted:
 
 def _unreadable() -> tuple[type[Exception], ...]:
     """What is raised where a file is none of ours; `tokenize` is not imported before something is."""
-    from tokenize import TokenError
-
+    with locks.LLVM:
+        from tokenize import TokenError
     return (*UNREADABLE, TokenError)
 
 
