@@ -219,6 +219,7 @@ ttc_add_transpose(flip PERM 2,1,0 SIZE 4 5 6 DATATYPE z LDA 5 5 6 LDB 6 5 8 ALPH
   OPTIONS --hotA --no-vec)
 ttc_add_transpose(flip PERM 0 2 1 SIZE 2 3 4 ORDER C)
 ttc_add_transpose(flip PERM 1 0 SIZE 3 3 INPLACE)
+ttc_add_transpose(flip TERMS 2:0,1 -1:1,0 SIZE 3 3)
 add_executable(app main.cpp)
 target_link_libraries(app PRIVATE flip many)
 add_library(mine SHARED mine.c)
@@ -232,6 +233,7 @@ install(TARGETS many PUBLIC_HEADER DESTINATION include)
 BOTH = """\
 #include "many.h"
 #include "sTranspose10_3x2.h"
+#include "sSum2_01_m1_10_3x3.h"
 #include "sTranspose102_4x3x2.h"
 #include "sTranspose10_3x3_inplace.h"
 #include "zTranspose210_4x5x6_lda5x5x6_ldb6x5x8_conj.h"
@@ -242,7 +244,7 @@ int main()
     double c[6] = {6, 7, 8, 9, 10, 11}, d[6];
     static double x[2 * 5 * 5 * 6], y[2 * 6 * 5 * 8];
     const double alpha[2] = {0, 1}, beta[2] = {0, 0};
-    float square[9] = {0, 1};
+    float square[9] = {0, 1}, sum[9];
     float rows[2][3][4] = {{{0, 1, 2, 3}}}, turned[2][4][3];
     x[2] = 5;
     rows[1][2][3] = 23;
@@ -251,7 +253,9 @@ int main()
     zTranspose210_4x5x6_lda5x5x6_ldb6x5x8_conj_beta(x, y, alpha, beta, 0, 0);
     sTranspose102_4x3x2(&rows[0][0][0], &turned[0][0][0], 1.0f, 0, 0);
     sTranspose10_3x3_inplace(square, 7.0f, 0);
+    sSum2_01_m1_10_3x3(square, sum, 1.0f);
     std::printf("%g %g %g %g %g %g", b[1], d[1], y[2 * 6 * 5 + 1], turned[0][3][0], turned[1][3][2], square[3]);
+    std::printf(" %g", sum[1]);
 }
 """
 
@@ -266,7 +270,7 @@ def test_libraries_of_every_kind(project: Project, tmp_path: Path) -> None:
     (below / "CMakeLists.txt").write_text(BELOW)
     project.write(mine_c='#include "sTranspose10_7x9.h"\nvoid *mine(void);\nvoid *mine(void) { return 0; }\n')
     out = project.made()
-    assert project.result("app") == "3 9 5 3 23 7"
+    assert project.result("app") == "3 9 5 3 23 7 -7"
     assert (project.build / "below" / "libmany.so").exists() and (project.build / "libflip.a").exists()
     assert "tuned" in out
     run("cmake", "--install", project.build, "--prefix", tmp_path / "installed")
@@ -390,6 +394,9 @@ def test_fortran_modules_and_openmp_entries(project: Project) -> None:
 FAULTS = {
     "ttc_add_transpose(app PERM 1 1 SIZE 3 2)": "perm 1,1 is not a permutation",
     "ttc_add_transpose(app PERM 1 0 SIZE 3 2 ORDER R)": "F (column-major) or C (row-major) is expected",
+    "ttc_add_transpose(app TERMS 1,0 PERM 1 0 SIZE 3 3)": "--perm and --terms both say how A is permuted",
+    "ttc_add_transpose(app TERMS 1,0)": "ttc_add_transpose(app): SIZE is missing",
+    "ttc_add_transpose(app SIZE 3 2)": "ttc_add_transpose(app): PERM is missing",
     "ttc_add_transpose(app PERM 1 0)": "ttc_add_transpose(app): SIZE is missing",
     "ttc_add_contraction(app EINSUM ij->ji SIZE i:2 j:3)": "is not of the form",
     "ttc_add_contraction(app SIZE i:2 j:3)": "ttc_add_contraction(app): EINSUM is missing",

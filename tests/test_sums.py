@@ -136,6 +136,14 @@ def test_tiles_begin_with_lines_of_b_wherever_it_begins(row: str, block: tuple[i
         assert reference.same(got, result, d, False), start
 
 
+def test_micro_tiles_without_runs_of_every_term_begin_with_tiles() -> None:
+    """No masks would keep what lies before B's first line from being read."""
+    walks = [sums.Walks(128, 1, (1, 128)), sums.Walks(128, 128, (128, 1))]
+    form = sums.from_walks(walks, dtypes.dtype("d"), dtypes.dtype("d"), Kinds.of(2, 0)).canonical
+    plan = CpuPlan((32, 32), (8, 1), (1, 0), (1, 0), 2, store=Store.PEELED)
+    assert resolve(form, plan, lookup.find("skylake-avx512")).store is Store.CACHED
+
+
 def wanted(x: Any, terms: Sequence[tuple[complex, Any]], out: Any, beta: complex) -> Any:
     """The sum in NumPy's arithmetic, which is exact for small integers."""
     found = sum(alpha * np.transpose(x, axes) for alpha, axes in terms)

@@ -3,8 +3,8 @@
 #   find_package(ttc_llvm CONFIG REQUIRED PATHS <what `ttc --cmake-dir` prints>)
 #
 #   ttc_add_transpose(<target> [STATIC | SHARED]
-#       PERM <p>... SIZE <n>... [ORDER C] [DATATYPE <type>] [LDA <n>...] [LDB <n>...] [ALPHA <x>] [BETA <x>]
-#       [CONJUGATE] [SATURATE] [INPLACE]
+#       PERM <p>... | TERMS <x>:<p>,<p>... SIZE <n>... [ORDER C] [DATATYPE <type>] [LDA <n>...] [LDB <n>...]
+#       [ALPHA <x>] [BETA <x>] [CONJUGATE] [SATURATE] [INPLACE]
 #       <common>...)
 #   ttc_add_contraction(<target> [STATIC | SHARED]
 #       EINSUM <spec> SIZE <index>:<n>... [ORDER F] [DATATYPE <type>] [STRIDES_A <n>...] [STRIDES_B <n>...]
@@ -75,9 +75,17 @@ set(_TTC_PACKAGE_FILE "${_ttc_package}/__init__.py")
 
 function(ttc_add_transpose target)
   cmake_parse_arguments(PARSE_ARGV 1 arg "STATIC;SHARED;${_TTC_SWITCHES}" "${_TTC_OF_PROBLEMS};${_TTC_ONE_VALUE}"
-    "PERM;SIZE;LDA;LDB;${_TTC_LISTS}")
-  _ttc_check_arguments(ttc_add_transpose "${target}" PERM SIZE)
+    "PERM;TERMS;SIZE;LDA;LDB;${_TTC_LISTS}")
+  set(permuted PERM)
+  if(DEFINED arg_TERMS)
+    set(permuted)
+  endif()
+  _ttc_check_arguments(ttc_add_transpose "${target}" ${permuted} SIZE)
   _ttc_problem_arguments(PERM SIZE LDA LDB)
+  if(DEFINED arg_TERMS)
+    string(REPLACE ";" "\\;" terms "${arg_TERMS}") # one argument, in which semicolons stay
+    list(APPEND arguments "--terms=${terms}")
+  endif()
   _ttc_generate(ttc_add_transpose "${target}")
 endfunction()
 

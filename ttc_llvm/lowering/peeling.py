@@ -7,6 +7,7 @@ from math import prod
 
 from ..machine.target import Exchange, Target
 from ..problem.canonical import LONGEST, Canonical, static
+from ..problem.sums import sources
 from .layout import has_vectors, run_axes
 from .plan import CpuPlan
 from .shared_run import is_mirrored, shared_run, short_rows
@@ -43,13 +44,15 @@ def peeled_grain(canonical: Canonical, plan: CpuPlan, target: Target) -> int:
 
 def summed_grain(canonical: Canonical, plan: CpuPlan, target: Target) -> int:
     """Elements of a line, at which micro-tiles of a sum begin; 0 where rows of B lie in lines in different ways,
-    they are short, micro-tiles and tiles are no whole lines, or the machine has no masks."""
+    they are short, micro-tiles and tiles are no whole lines, or masks do not serve what is before the first line: the
+    machine has none, or micro-tiles no runs of A."""
     line, rest = divmod(target.line, canonical.b.itemsize)
     lanes, types = target.lanes(canonical.widest), (canonical.a, canonical.b, canonical.between)
     whole = all(n >= x or n == 1 or n % line == 0 for n, x in zip(plan.tile, canonical.extents, strict=True))
     parts = all(n == 1 or n % line == 0 or line % n == 0 for n in plan.block)
     whole = whole and canonical.extents[0] * canonical.b.itemsize >= LONG_ROW
     masks = all(target.has_masks(t.itemsize) for t in types) and target.exchange is not Exchange.SEGMENTS
+    masks = masks and all(run_axes(plan.block, strides) for strides in (canonical.strides("b"), *sources(canonical)))
     fits = whole and parts and plan.block[0] % lanes == 0 and has_aligned_rows(canonical, target.line)
     return line if masks and fits and not rest and canonical.between.itemsize == canonical.b.itemsize else 0
 

@@ -20,6 +20,7 @@ from .choices import Forced, allowed_stores
 from .in_place import parallel
 
 RUNS = (512, 256, 128, 64)  # bytes of a tile along A and along B, the best first
+OFF_LINES = (1024, 768, *RUNS)  # where tiles share the lines at their edges
 LONG_RUNS = (2048, 1024, 512)  # the same where no term turns registers
 ROOM, LONG_ROOM = 4, 2  # scratch and the tiles that are visited together leave as many times this of L2
 ROWS = (8, 4, 2, 1)  # of a tile along an axis that only changes places, the best first
@@ -29,14 +30,13 @@ FETCHES = ((1, Fetch.BLOCKS), (1, Fetch.FAR), (0, Fetch.BLOCKS))  # of the tiles
 def plans(canonical: Canonical, target: Target, threads: int, forced: Forced) -> Iterator[CpuPlan]:
     """The plans worth trying, those that are usually fastest first. Only forced prefetches and stores are heeded."""
     block, order = _block(canonical, target), canonical.along("b")
-    tiles = _tiles(canonical, target, block)
     found = dict[CpuPlan, None]()
-    for store, tile, (distance, fetch) in product(
-        _stores(canonical, target, forced), tiles, _fetches(canonical, target, forced)
-    ):
-        plan = CpuPlan(tile, block, order, order, len(order), distance, store, fetch)
-        if store is not Store.PEELED or summed_grain(canonical, plan, target):
-            found[plan.changed(parallel=parallel(canonical, plan, threads))] = None
+    for store in _stores(canonical, target, forced):
+        tiles = _tiles(canonical, target, block, RUNS if store is Store.PEELED else OFF_LINES)
+        for tile, (distance, fetch) in product(tiles, _fetches(canonical, target, forced)):
+            plan = CpuPlan(tile, block, order, order, len(order), distance, store, fetch)
+            if store is not Store.PEELED or summed_grain(canonical, plan, target):
+                found[plan.changed(parallel=parallel(canonical, plan, threads))] = None
     yield from found
 
 
@@ -74,10 +74,13 @@ def _turning(canonical: Canonical) -> list[Canonical]:
     return [one for one in singles if not same_unit_axis(one)]
 
 
-def _tiles(canonical: Canonical, target: Target, block: tuple[int, ...]) -> list[tuple[int, ...]]:
-    """Tiles with such runs that those that are visited together leave room in L2; at least one."""
+def _tiles(
+    canonical: Canonical, target: Target, block: tuple[int, ...], runs: Sequence[int]
+) -> list[tuple[int, ...]]:
+    """Tiles with such runs, where terms turn registers, that leave room in L2 for those that are visited together; at
+    least one."""
     if _turning(canonical):
-        room, offered = ROOM, [_tile(canonical, block, run, 1) for run in RUNS]
+        room, offered = ROOM, [_tile(canonical, block, run, 1) for run in runs]
     else:
         room, offered = LONG_ROOM, [_tile(canonical, block, run, n) for n, run in product(ROWS, LONG_RUNS)]
     fitting = [tile for tile in dict.fromkeys(offered) if _bytes(canonical, tile) * room <= target.l2]
