@@ -6,12 +6,12 @@ read nor written.
 
 from __future__ import annotations
 
+import ctypes
 import itertools
 import os
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -51,6 +51,27 @@ def times(calls: dict[str, Callable[[], Any]]) -> dict[str, float]:
     return best
 
 
+def native_copies() -> Callable[[int, int], int]:
+    """A loop of memcpy over (target, source, bytes), whose address and number it takes."""
+    from ttc_llvm.ir_builders import integer_code, module
+    from ttc_llvm.ir_builders.words import call, load64
+    from ttc_llvm.runtime import backend, linking
+
+    memcpy = ctypes.cast(ctypes.CDLL(None).memcpy, ctypes.c_void_p).value or 0
+
+    def copy_each(blocks: int, count: int, function: int) -> int:
+        for place in range(blocks, blocks + 24 * count, 24):
+            call(function, load64(place), load64(place + 8), load64(place + 16))
+        return 0
+
+    target = backend.host_target()
+    made = module.new_module(target)
+    integer_code.add_functions(made, [copy_each])
+    loaded = linking.load(backend.compile_scalar(str(made), target), ("copy_each",))
+    found = loaded.function("copy_each", ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_int64] * 3))
+    return lambda blocks, count: found(blocks, count, memcpy)
+
+
 def measure(ttc_llvm: Any, group: Callable[[np.random.Generator], tuple[list[Shape], Shape]]) -> None:
     """Print a line for each number of threads."""
     rng = np.random.default_rng(0)
@@ -63,8 +84,8 @@ def measure(ttc_llvm: Any, group: Callable[[np.random.Generator], tuple[list[Sha
     planning = time.perf_counter() - start
     other_a, other_b = ([x.copy() for x in arrays] for arrays in (list_a, list_b))  # pages of their own
     places = [np.array([x.ctypes.data for x in arrays]) for arrays in (list_a, list_b, other_a, other_b)]
-    flat_a = np.empty(sum(map(prod, shapes)))
-    flat_b = np.empty_like(flat_a)
+    copies = np.array([(y.ctypes.data, x.ctypes.data, x.nbytes) for x, y in zip(list_a, list_b, strict=True)])
+    copied, total = native_copies(), sum(x.nbytes for x in list_a)
     for threads in THREADS:
         ttc_llvm.set_num_threads(threads)
 
@@ -87,12 +108,13 @@ def measure(ttc_llvm: Any, group: Callable[[np.random.Generator], tuple[list[Sha
             "new addresses": others,
             "numpy": lambda: [np.copyto(y, x.transpose(axes)) for x, y in zip(list_a, list_b, strict=True)],
             "transpose": loop,
-            "memcpy": lambda: np.copyto(flat_b, flat_a),
+            "memcpy": lambda: copied(copies.ctypes.data, len(copies)),
         })  # fmt: skip
+        plan.run(places[0], places[1])  # the last call copied
         for x, y in zip(list_a, list_b, strict=True):
             assert np.array_equal(x.transpose(axes), y)
         text = ", ".join(f"{name} {seconds / len(shapes) * 1e9:.0f}" for name, seconds in found.items())
-        print(f"{group.__doc__} {flat_a.nbytes >> 20} MiB; {threads} threads; ns a block: {text}")
+        print(f"{group.__doc__} {total >> 20} MiB; {threads} threads; ns a block: {text}")
         per_numpy, per_copy = ({name: found[other] / found[name] for name in found} for other in ("numpy", "memcpy"))
         print(f"  {per_numpy['grouped']:.2f} x NumPy's loop, {per_numpy['addresses']:.2f} by addresses,"
               f" {per_numpy['new addresses']:.2f} by new ones;"

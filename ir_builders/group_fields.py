@@ -11,7 +11,8 @@ BLOCKS = STATUS + 16  # so many have this layout
 MOVED = STATUS + 24  # bytes that one of them moves
 PAST = STATUS + 32  # bytes of a contiguous block of B that may be written past the caches; 0 where it is none
 OWN = STATUS + 40  # 1: the kernel is the layout's own
-RECORD_BYTES = STATUS + 48
+RUNS = STATUS + 48  # 1: it is one of indexed runs, whose scratch tells what is read next
+RECORD_BYTES = STATUS + 56
 
 EMPTY = 1  # there is nothing to be moved
 

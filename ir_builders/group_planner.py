@@ -192,6 +192,7 @@ def _index(planning: int, work: int, record: int) -> None:
     _write_offsets(work, pairs + 4, 8, inner, count, axes.B)
     planner, moved = load64(planning + Planning.PLANNER), run * runs * load64(work + axes.EACH)
     write_call(planner, work, record, params, _kernel(planning, work), runs, moved, 0)
+    store64(record + group.RUNS, 1)
     size = run * runs * load64(work + axes.UNIT_B)
     if size >= LEAST_PAST and _is_packed(work):
         store64(record + group.PAST, size)

@@ -6,9 +6,10 @@ from . import group_fields as group
 from . import layout_fields as fields
 from .contiguous_copy import LINE, copy_past
 from .group_fields import Check, Walk
-from .words import call, fence, load64, prefetch, store64
+from .words import call, fence, load64, local, prefetch, store64
 
 LARGEST = (1 << 63) - 1
+MOST_AHEAD = 8 << 10  # bytes of a block whose lines are asked for before the one before it is moved
 
 
 def walk_blocks(a: int, b: int, scalars: int, params: int, scratch: int, begin: int, end: int) -> None:
@@ -32,19 +33,33 @@ def _run(params: int, step: int, a: int, b: int, scalars: int, scratch: int, beg
     """Some tasks of a block's kernel."""
     record, place = load64(load64(params + Walk.RECORDS) + 8 * step), 8 * load64(load64(params + Walk.ORDER) + 8 * step)
     of, to = load64(a + place), load64(b + place)
-    size, copy = load64(record + group.PAST), load64(params + Walk.COPY)
+    size, copy, ahead = load64(record + group.PAST), load64(params + Walk.COPY), local(16)
+    _look_ahead(params, step + 1, a, b, ahead)
     if copy == 0 or size == 0 or end - begin != load64(record + fields.TASKS):
-        _call(record, of, to, scalars, scratch, begin, end)
+        _call(record, of, to, scalars, ahead if load64(record + group.RUNS) else scratch, begin, end)
         return
-    _fetch(of + load64(record + fields.REACH_OF), of + load64(record + fields.REACH_OF + 8), size)
+    _fetch(of, record + fields.REACH_OF, 2 * size)
     held = scratch + (to & LINE - 1)
-    _call(record, of, held, scalars, 0, begin, end)
+    _call(record, of, held, scalars, ahead, begin, end)
     copy_past(held, to, size, copy)
 
 
-def _fetch(first: int, end: int, size: int) -> None:
-    """Ask for the lines of a block of A in order, as kernels do not, unless it has gaps."""
-    if end - first <= 2 * size:
+def _look_ahead(params: int, step: int, a: int, b: int, ahead: int) -> None:
+    """Note what the next step reads, for kernels that ask for it meanwhile; ask for small blocks' lines at once."""
+    record, place = load64(load64(params + Walk.RECORDS) + 8 * step), 8 * load64(load64(params + Walk.ORDER) + 8 * step)
+    first, most = load64(a + place) + load64(record + fields.REACH_OF), load64(record + group.MOVED)
+    last = load64(a + place) + load64(record + fields.REACH_OF + 8) - 1
+    store64(ahead, first)
+    store64(ahead + 8, min(last, first + most))
+    if load64(params + Walk.COPY) == 0:
+        _fetch(load64(a + place), record + fields.REACH_OF, min(most, MOST_AHEAD))
+        _fetch(load64(b + place), record + fields.REACH_TO, min(most, MOST_AHEAD))
+
+
+def _fetch(address: int, reach: int, most: int) -> None:
+    """Ask for the lines of a block of A, or B, unless these are more bytes: it has gaps, or is large."""
+    first, end = address + load64(reach), address + load64(reach + 8)
+    if end - first <= most:
         for place in range(first, end, LINE):
             prefetch(place)
 

@@ -202,7 +202,8 @@ class Table:
         within[inside] = (cuts[inside] - (ends[at] - moved[at])) / moved[at] * tasks[at]
         bounds = np.stack([step, within], axis=1)
         bounds[-1:] = len(steps), 0
-        kept = self.records[steps], steps, bounds
+        order = np.append(steps, steps[-1:])  # at the last step its own lines are asked for
+        kept = self.records[order], order, bounds
         self._keep += kept
         copy = layouts().copy_past if self._scratch else 0
         return np.array([*map(data_address, kept), copy], np.int64), count
