@@ -173,7 +173,7 @@ REFUSED = {
         [(2, 3)] * 2, None, "f8", out_strides=[None, (8, 8)]),
     r"dtype object holds Python objects": lambda: ttc_llvm.grouped([(2, 3)], None, "O"),
     r"dtype 'f9' is none": lambda: ttc_llvm.grouped([(2, 3)], None, "f9"),
-    r"out has dtype int8 for an array of float64": lambda: ttc_llvm.grouped([(2, 3)], None, ("f8", "i1")),
+    r"groups do not convert float64 to int8": lambda: ttc_llvm.grouped([(2, 3)], None, ("f8", "i1")),
     r"list_a has 4 arrays: the plan has 5": a_list(lambda a, b: a.pop()),
     r"list_a\[2\] has dtype float32: the plan is for float64": a_list(
         lambda a, b: a.__setitem__(2, a[2].astype("f4"))),

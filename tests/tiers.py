@@ -34,6 +34,7 @@ SLOW = {
     "gpu/test_gpu_device": "a compiler",
     "gpu/test_gpu_diversity": "seconds",
     "gpu/test_gpu_exec": "a compiler",
+    "gpu/test_gpu_g": "a compiler",
     "gpu/test_gpu_ha": "a compiler",
     "gpu/test_gpu_ir.py::test_amd_kernels_permute": "seconds",
     "gpu/test_gpu_ir.py::test_every_access": "seconds",

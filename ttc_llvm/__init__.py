@@ -95,6 +95,7 @@ if TYPE_CHECKING:  # `X as X`: the name is ours to give on
     from .errors import TargetError as TargetError
     from .errors import TtcError as TtcError
     from .errors import VerificationError as VerificationError
+    from .groups.device_plan import GpuGroupedPlan as GpuGroupedPlan
     from .groups.plan import GroupedPlan as GroupedPlan
     from .groups.public import grouped as grouped
     from .lowering.gpu.plan import GpuPlan as GpuPlan
@@ -123,6 +124,7 @@ _HOMES = {
     "contractions.plan": ("ContractionPlan",),
     "contractions.public": ("einsum", "tensordot"),
     "contractions.solution": ("ContractionSolution",),
+    "groups.device_plan": ("GpuGroupedPlan",),
     "groups.plan": ("GroupedPlan",),
     "groups.public": ("grouped",),
     "compiling.exports": ("Imported", "export_solutions", "import_solutions"),

@@ -9,11 +9,14 @@ from llvmlite import ir
 from ttc_llvm.lowering.gpu.nest import BlockBody, Phase
 from ttc_llvm.lowering.gpu.residency import BATCH, spread
 from ttc_llvm.lowering.gpu.trace import Round
+from ttc_llvm.lowering.operands import Op
+from ttc_llvm.problem.canonical import Canonical
 from ttc_llvm.problem.kinds import Beta
 
 from .. import scale
 from ..carriers import carrier_type
 from ..conversion import convert
+from ..scale import Scalars
 from . import words
 from .sums import Addresses
 from .tile import ADDRESS, BlockTile, batches
@@ -172,14 +175,26 @@ class StorePhase:
                 machine.store_where(self.b, exists, result, address, size)
 
     def _result(self, value: list[ir.Value] | None, old: ir.Value | None) -> ir.Value:
-        """The value to store: the very words of a plain move, else the result of the arithmetic as B's carrier."""
-        c, op, b = self.tile.canonical, self.tile.op, self.b
-        if value is not None and c.is_move:
-            return value[0] if len(value) == 1 else words.vector(b, value)
-        count = self.target.count
-        x = None
-        if value is not None:
-            carried = b.bitcast(words.vector(b, value), carrier_type(c.a, count))
-            x = convert(b, carried, c.a, op.compute, False)
-        before = None if old is None else convert(b, old, c.b, op.compute, False)
-        return convert(b, scale.apply(b, op, self.tile.scalars, x, before, count), op.compute, c.b, False)
+        tile = self.tile
+        return result(self.b, tile.canonical, tile.op, tile.scalars, value, old, self.target.count)
+
+
+def result(
+    b: ir.IRBuilder,
+    c: Canonical,
+    op: Op,
+    scalars: Scalars,
+    value: list[ir.Value] | None,
+    old: ir.Value | None,
+    count: int,
+) -> ir.Value:
+    """The value to store of so many elements: the very words of a plain move, else the result of the arithmetic as B's
+    carrier. value, old: A's words, and what B has; None where they are not read."""
+    if value is not None and c.is_move:
+        return value[0] if len(value) == 1 else words.vector(b, value)
+    x = None
+    if value is not None:
+        carried = b.bitcast(words.vector(b, value), carrier_type(c.a, count))
+        x = convert(b, carried, c.a, op.compute, False)
+    before = None if old is None else convert(b, old, c.b, op.compute, False)
+    return convert(b, scale.apply(b, op, scalars, x, before, count), op.compute, c.b, False)

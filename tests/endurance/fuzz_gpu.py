@@ -1,4 +1,5 @@
-"""Kernels for GPUs, run by the harness of fibres on this CPU: every GPU of the tables, every way through a tile."""
+"""Kernels for GPUs, run by the harness of fibres on this CPU: every GPU of the tables, every way through a tile; and
+launches of groups."""
 
 from __future__ import annotations
 
@@ -8,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from random import Random
 
+import fuzz_gpu_groups
 from case import Case
 from device import check, harness
 from fuzz_draw import MIXED, TYPES, Met, asked, case
@@ -23,6 +25,7 @@ from ttc_llvm.problem import dtypes
 from ttc_llvm.problem.canonical import Canonical
 
 TRIES = 12
+GROUPS = 0.2  # of the rounds that chance makes are launches of groups
 VECTOR_BYTES = 16
 ELEMENTS = 3_000
 ONE = settings(
@@ -42,6 +45,7 @@ def goals() -> tuple[str, ...]:
         "shared": [way.value for way in Shared],
         "vector-a": VECTORS,
         "vector-b": VECTORS,
+        "group": fuzz_gpu_groups.GOALS,
         "tile": ("edge", "whole", "registers", "panel", "overshoot", "padding", "unaligned"),
     }
     return tuple(f"{what}={value}" for what, choices in values.items() for value in choices)
@@ -51,6 +55,8 @@ def attack(rng: Random, goal: str) -> Met:
     """Compile one kernel for this CPU, one that has what the goal asks for, if chance gives one, and run its blocks."""
     harness()
     target = gpu_target.find(asked(goal, "gpu") or rng.choice(gpu_target.names()))
+    if goal.startswith("group") or (not goal and rng.random() < GROUPS):
+        return fuzz_gpu_groups.attack(rng, asked(goal, "group"), target)
     tries = (_draw(rng, goal, target) for _ in range(TRIES))
     chosen = next((found for found in tries if goal in ("", *found.features)), None) or _draw(rng, goal, target)
     flush = rng.choice(("start", "end")), rng.choice(("start", "end"))

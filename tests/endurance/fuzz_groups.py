@@ -16,7 +16,6 @@ from guarded_case import Place
 
 import ttc_llvm
 from ttc_llvm.groups import table
-from ttc_llvm.groups.plan import GroupedPlan
 from ttc_llvm.problem import dtypes
 from ttc_llvm.problem.dtypes import compute_type
 
@@ -76,14 +75,14 @@ def attack(rng: Random, goal: str) -> Met:
     drawn_scalars = scalars(rng, compute, asked(goal, "kinds"))
     scale: dict[str, Any] = dict(zip(("alpha", "beta", "conjugate"), drawn_scalars, strict=True))
     threads = int(asked(goal, "threads") or rng.choice(THREADS))
-    both = zip(("strides", "out_strides"), map(_strides, group.lists()), strict=True)
+    both = zip(("strides", "out_strides"), map(strides_of, group.lists()), strict=True)
     strides: dict[str, Any] = {} if packed else dict(both)
     given = {} if rng.random() < 0.3 else scale
     effort = 2 if goal == "way=kernels of their own" or rng.random() < 0.02 else 1
     plan = ttc_llvm.grouped(group.shapes, group.axes, (of, to), **strides, threads=threads, effort=effort, **given)
     for _ in range(CALLS):
-        _called(rng, plan, group, scale)
-        group.a, group.b = ([_again(rng, x, of_b) for x in side] for side, of_b in ((group.a, False), (group.b, True)))
+        called(rng, plan, group, scale)
+        group.a, group.b = ([again(rng, x, of_b) for x in side] for side, of_b in ((group.a, False), (group.b, True)))
     features = {*(f"dtype={name}" for name in DTYPES if np.dtype(name) == of), f"threads={threads}"}
     features |= {f"rank={len(shape)}" for shape in group.shapes}
     features |= {f"way={way}" for way in WAYS if f"by {way}" in plan.explain()} | set(_of(group, scale, packed, mixed))
@@ -119,14 +118,14 @@ def _lain(
     return found
 
 
-def _again(rng: Random, x: Lain, of_b: bool) -> Lain:
+def again(rng: Random, x: Lain, of_b: bool) -> Lain:
     """The same in other memory."""
     memory = Place(rng.choice(("start", "end"))).memory(len(x.memory.bytes))
     memory.bytes[...] = x.memory.bytes
     return Lain(memory, x.low, Lain(memory, x.low, x.array).within(memory.bytes))
 
 
-def _called(rng: Random, plan: GroupedPlan, group: Group, scale: dict[str, Any]) -> None:
+def called(rng: Random, plan: Any, group: Group, scale: dict[str, Any]) -> None:
     """Run the plan, in one of its ways, and compare."""
     types = dtypes.from_numpy(group.types[0]), dtypes.from_numpy(group.types[1])
     before = [x.memory.bytes.tobytes() for x in group.a]
@@ -151,7 +150,7 @@ def _called(rng: Random, plan: GroupedPlan, group: Group, scale: dict[str, Any])
         assert x.memory.intact() and x.memory.bytes.tobytes() == before[number], f"A was written{told}"
 
 
-def _strides(arrays: list[Any]) -> list[tuple[int, ...]]:
+def strides_of(arrays: list[Any]) -> list[tuple[int, ...]]:
     return [x.strides for x in arrays]
 
 

@@ -133,6 +133,7 @@ def nouns() -> Mapping[str, Any]:
         "Measurement": ttc_llvm.Measurement(1e-6, 1.0, 2.0, "copy", timings), "neon": lookup.find("neon"),
         "complex": ttc_llvm.Problem((1, 0), (4, 5), "zc", alpha=1j), "other plan": replace(solution.plan, block=(1, 1)),
         "GroupedPlan": ttc_llvm.grouped([(4, 5)] * 7, (1, 0), "f8"),  # no bad value has seven addresses
+        "GpuGroupedPlan": ttc_llvm.grouped([(4, 5)] * 7, (1, 0), "f8", target="sm_80"),
     }  # fmt: skip
 
 

@@ -20,8 +20,10 @@ from native_build import compiler
 
 from ttc_llvm.errors import TargetError
 from ttc_llvm.gpu import kernel as gpu_kernel
+from ttc_llvm.ir_builders.gpu import boxes as boxes_module
 from ttc_llvm.ir_builders.gpu import module
 from ttc_llvm.ir_builders.gpu.intrinsics import ROWS
+from ttc_llvm.lowering.gpu import boxes
 from ttc_llvm.lowering.gpu import lower as gpu_lower
 from ttc_llvm.lowering.gpu.launch import Launch, Slot
 from ttc_llvm.lowering.gpu.plan import GpuPlan
@@ -81,6 +83,14 @@ def host_kernel(c: Canonical, plan: GpuPlan, target: GpuTarget) -> tuple[linking
     text = str(module.build(nest, hosted(target), "kernel"))
     return linking.load(backend.compile_object(text, backend.host_target()), ("kernel",)), gpu_kernel.launch(
         nest, "kernel"
+    )
+
+
+def host_boxes(c: Canonical, axes: int, target: GpuTarget) -> tuple[linking.Loaded, Launch]:
+    """The kernel of a launch for many blocks, compiled for this CPU; its launch has no grid, which tables decide."""
+    text = str(boxes_module.build(c, axes, hosted(target), "kernel"))
+    return linking.load(backend.compile_object(text, backend.host_target()), ("kernel",)), boxes.launch(
+        c, axes, 0, "kernel"
     )
 
 

@@ -332,6 +332,11 @@ int cuMemFree_v2(uintptr_t address)
 }
 static int moved(uintptr_t to, uintptr_t from, size_t size) { return memmove((void *)to, (const void *)from, size), OK; }
 int cuMemcpyHtoD_v2(uintptr_t to, uintptr_t from, size_t size) { NEED_CONTEXT; return holding(to) ? moved(to, from, size) : INVALID_VALUE; }
+int cuMemcpyHtoDAsync_v2(uintptr_t to, uintptr_t from, size_t size, uintptr_t stream)
+{
+    note("bring %zu stream %#lx\n", size, (unsigned long)stream);
+    return cuMemcpyHtoD_v2(to, from, size);
+}
 int cuMemcpyDtoH_v2(uintptr_t to, uintptr_t from, size_t size) { NEED_CONTEXT; return holding(from) ? moved(to, from, size) : INVALID_VALUE; }
 int cuMemcpyDtoDAsync_v2(uintptr_t to, uintptr_t from, size_t size, uintptr_t stream)
 {

@@ -12,7 +12,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
-from device import harness, host_kernel, run
+from device import harness, host_boxes, host_kernel, run
 from native_build import compiler
 
 from ttc_llvm.arrays import gpu as arrays
@@ -40,7 +40,7 @@ LAUNCHER = ctypes.CFUNCTYPE(
     ctypes.c_void_p, ctypes.POINTER(ctypes.c_void_p),
 )  # fmt: skip
 NO_DEVICE = (0, 9, 0, 1 << 32, 1 << 16, 0)
-Kernel = tuple[Canonical, GpuPlan, GpuTarget]
+Kernel = tuple[Canonical, GpuPlan | int, GpuTarget]  # int: axes of the blocks of a group
 Array = npt.NDArray[Any]
 
 
@@ -120,7 +120,7 @@ class FakeGpu:
     def note(self, image: GpuImage, kernel: Kernel) -> None:
         """Remember what some code does."""
         self.kernels[image.code] = kernel
-        if image.launch.entry != "kernel":
+        if image.launch.entry not in ("kernel", "boxes"):
             self.kernels[image.launch.entry] = kernel
 
     def launched(
@@ -131,8 +131,11 @@ class FakeGpu:
             code = ctypes.string_at(image, length)
             known = self.kernels.get(code) or self.kernels[entry.decode()]
             if known not in self._hosted:
-                self._hosted[known] = host_kernel(*known)
+                c, plan, target = known
+                built = host_boxes(c, plan, target) if isinstance(plan, int) else host_kernel(c, plan, target)
+                self._hosted[known] = built
             kernel, launch = self._hosted[known]
+            launch = launch if launch.grid else replace(launch, grid=grid)
             assert (grid, block) == (launch.grid, launch.block)
             a, b = (ctypes.c_uint64.from_address(parameters[k]).value for k in range(2))
             types = {Slot.F32: ctypes.c_float, Slot.F64: ctypes.c_double}
@@ -150,7 +153,7 @@ def fake_gpu(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeGpu]:
     """A fake device for one test; afterwards there is none."""
     harness()
     found = FakeGpu(library())
-    built = gpu_kernel.build
+    built, boxed = gpu_kernel.build, gpu_kernel.for_boxes
 
     def recorded(
         c: Canonical, plan: GpuPlan, target: GpuTarget, entry: str = "kernel", mark: Callable[[str], str] = str
@@ -159,7 +162,13 @@ def fake_gpu(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeGpu]:
         found.note(image, (c, plan, target))
         return image
 
+    def recorded_boxes(c: Canonical, axes: int, tasks: int, target: GpuTarget, entry: str = "boxes") -> GpuImage:
+        image = boxed(c, axes, tasks, target, entry)
+        found.note(image, (c, axes, target))
+        return image
+
     monkeypatch.setattr(gpu_kernel, "build", recorded)
+    monkeypatch.setattr(gpu_kernel, "for_boxes", recorded_boxes)
     _choose_pycuda(monkeypatch)
     monkeypatch.setattr(driver_entries, "DEFAULT_LIBRARIES", ("libcuda.so.1",))
     launcher = LAUNCHER(found.launched)

@@ -1,9 +1,10 @@
 """What waits for a CUDA device, as one command of less than nine minutes that needs no network: `make gpu`.
 
-Three parts, each with a time of its own: the tests that are skipped without a device, random problems compared element
-by element, and the 57 transpositions beside the device's own copy, PyTorch, CuPy and cuTENSOR, as far as these can be
-imported. A file of JSON is written anew after every case, so that a run that is cut loses nothing. The exit status is
-1 where a result is wrong, a test fails or the device hangs, 2, with one line, where there is no device.
+Four parts, each with a time of its own: the tests that are skipped without a device, random problems compared element
+by element, launches of groups beside the device's own copy of as many bytes and a loop of launches, and the 57
+transpositions beside that copy, PyTorch, CuPy and cuTENSOR, as far as these can be imported. A file of JSON is written
+anew after every case, so that a run that is cut loses nothing. The exit status is 1 where a result is wrong, a test
+fails or the device hangs, 2, with one line, where there is no device.
 
 On an H200 it takes three minutes, and all of it was right. In the tests it is executed on the fake driver of this
 folder, whose kernels run on the CPU: there no time means anything, and the other libraries are not the real ones.
@@ -13,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 import faulthandler
+import itertools
 import json
 import logging
 import os
@@ -22,31 +24,43 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
+from functools import partial
+from math import prod
 from pathlib import Path
 from typing import Any
 
 import hypothesis
+import numpy as np
 from gpu_strategies import gpu_executions
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from strategies import problems
 from test_gpu_device import check_plan, check_problem
 
+import ttc_llvm
 from ttc_llvm.bench import facts, gpu_runner, peers, suites
 from ttc_llvm.bench.cases import Case, select
 from ttc_llvm.bench.result_line import to_line
 from ttc_llvm.errors import GpuError, TtcError, VerificationError
 from ttc_llvm.gpu import devices
 from ttc_llvm.gpu.devices import Device
+from ttc_llvm.gpu.session import Session
 from ttc_llvm.runtime import children
 
 ROOT = Path(__file__).parents[2]
-SECONDS = {"tests": 140.0, "problems": 110.0, "bench": 200.0}  # of each part: no case of it begins later
+SECONDS = {"tests": 140.0, "problems": 110.0, "groups": 30.0, "bench": 200.0}  # of a part: no case begins later
 GRACE = 70.0  # in which the cases end that have begun; a device that takes longer hangs
 TESTS = "-m gpu tests/gpu"
 MOST_ELEMENTS = 1_000_000
+GROUP_RUNS, LOOP = 10, 100  # of each call of a group; blocks of the loop of launches
 LOST = 5  # errors of the device one after the other, after which nothing can be learnt any more
 _RESULT = re.compile(r"^(\S+::.*?) (PASSED|FAILED|ERROR|SKIPPED)")
+_SHAPES = np.random.default_rng(0)
+GROUPS = {  # shapes and axes, as in `benchmarks/groups.py`
+    "64 shapes": ([tuple(_SHAPES.choice([2, 4, 8, 16], 3).tolist()) for _ in range(4000)], (2, 1, 0)),
+    "2,790 shapes": ([tuple(_SHAPES.integers(1, 13, 4).tolist()) for _ in range(3000)], (2, 0, 3, 1)),
+    "large blocks": ([tuple(_SHAPES.integers(64, 257, 3).tolist()) for _ in range(40)], (2, 0, 1)),
+}
 STATES = {"PASSED": "right", "FAILED": "wrong", "ERROR": "wrong", "SKIPPED": "skipped"}
 
 
@@ -170,6 +184,48 @@ def _tried(work: Callable[[], None]) -> tuple[str, str]:
     return "right", ""
 
 
+def groups(run: Run) -> str:
+    """Groups of blocks: microseconds of a launch, of a copy of as many bytes, and of a launch for each block."""
+    session = Session(run.device)
+    for name, (every, axes) in GROUPS.items():
+        shapes = [shape for shape in every if 8 * prod(shape) <= (run.asked.bytes or 1 << 40)][: run.asked.blocks]
+        if run.late or not shapes:
+            return "cut"
+        with session.active():
+            run.log.add("groups", name, "right", **_group_times(session, shapes, axes))
+    return "done"
+
+
+def _group_times(session: Session, shapes: list[tuple[int, ...]], axes: tuple[int, ...]) -> dict[str, float]:
+    sizes = np.array([8 * prod(shape) for shape in shapes])
+    offsets, total = np.cumsum(sizes) - sizes, int(sizes.sum())
+    plan = ttc_llvm.grouped(shapes, axes, "f8", target="cuda")
+    sets = [[session.allocate(total) for _ in "ab"] for _ in range(2)]
+    places = [[int(memory) + offsets for memory in pair] for pair in sets]
+    new = itertools.cycle(places)
+    one = [ttc_llvm.grouped([shape], axes, "f8", target="cuda") for shape in shapes[:LOOP]]
+    loops = [partial(x.run, *([side[k]] for side in places[0]), stream=session.stream) for k, x in enumerate(one)]
+
+    def each() -> None:
+        for loop in loops:
+            loop()
+
+    calls: dict[str, Callable[[], None]] = {
+        "launch": lambda: plan.run(*places[0], stream=session.stream),
+        "new addresses": lambda: plan.run(*next(new), stream=session.stream),
+        "copy": lambda: session.copy(int(sets[0][1]), int(sets[0][0]), total),
+        "a launch each": each,
+    }
+    events = session.events(2 * GROUP_RUNS)
+    found = {}
+    for name, call in calls.items():
+        call()
+        session.occupy(1e-3)
+        found[name] = 1e6 * min(session.seconds([call] * GROUP_RUNS, events))
+    found["a launch each"] *= len(shapes) / len(one)
+    return found | {"blocks": len(shapes), "MiB": total / 2**20}
+
+
 def bench(run: Run) -> str:
     """The 57, first the copies: our time, the device's copy, and every library that is here."""
     found = peers.find_gpu()
@@ -208,7 +264,7 @@ class _Warnings(logging.Handler):
         self._log.add("bench", record.getMessage()[:400], "wrong" if ours else "skipped")
 
 
-PARTS: dict[str, Callable[[Run], str]] = {"tests": tests, "problems": random_problems, "bench": bench}
+PARTS: dict[str, Callable[[Run], str]] = {"tests": tests, "problems": random_problems, "groups": groups, "bench": bench}
 
 
 # --- the command --------------------------------------------------------------------------------------------------
@@ -263,6 +319,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--only", type=lambda text: text.split(","), default=list(PARTS), help=f"of {','.join(PARTS)}")
     add("--seconds", type=_seconds, default=SECONDS, metavar="PART=S,..", help=f"default: {_given(SECONDS)}")
     add("--problems", type=int, default=500, help="at random, default 500")
+    add("--blocks", type=int, help="of a group; default: all")
     add("--seed", type=int, default=1, help="of the problems")
     add("--tests", default=TESTS, help=f"what pytest is given, default {TESTS!r}")
     add("--cases", default="", help="of the benchmark's, as in ttc bench; default: all")

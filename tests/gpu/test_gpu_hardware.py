@@ -48,6 +48,14 @@ def test_problems_and_the_57_are_right(gpu: FakeGpu, tmp_path: Path, capsys: pyt
     assert "gpu: 0 wrong" in capsys.readouterr().out
 
 
+def test_groups_are_timed(gpu: FakeGpu, tmp_path: Path) -> None:
+    status, found = run(tmp_path, "--only=groups", "--blocks=6")
+    assert status == 0 and found["counts"]["groups"] == {"right": 2}  # the others are large
+    assert {"launch", "new addresses", "copy", "a launch each"} < set(found["parts"]["groups"][0])
+    status, found = run(tmp_path, "--only=groups", "--seconds=groups=0")
+    assert found["ends"]["groups"].startswith("cut")
+
+
 def test_the_file_is_whole_after_every_case(gpu: FakeGpu, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     sizes: list[int] = []
 

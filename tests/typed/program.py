@@ -41,6 +41,7 @@ def arrays(x: npt.NDArray[np.float64]) -> None:
     plan: ttc_llvm.GroupedPlan = ttc_llvm.grouped([x.shape, (2, 3)], None, np.float64)
     assert_type(len(plan) + plan.nbytes, int)
     print(plan([x, np.ones((2, 3))])[1].shape, plan.explain(), file=sys.stderr)
+    assert_type(ttc_llvm.grouped([(2, 3)], (1, 0), "f4", alpha=2, target="sm_80"), ttc_llvm.GpuGroupedPlan).explain()
     ttc_llvm.set_num_threads(2)
     ttc_llvm.set_result_pool(64 << 20)
     assert_type(ttc_llvm.num_threads(), int)

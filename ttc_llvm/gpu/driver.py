@@ -19,7 +19,7 @@ MAJOR, MINOR, L2_BYTES = 75, 76, 38  # of CUdevice_attribute
 OWNER, KIND, MANAGED, ORDINAL = 1, 2, 8, 9  # of CUpointer_attribute: the context that allocated, ..., the device
 HOST = 1  # of CUmemorytype
 NAMED_STREAMS = 2  # handles up to here are the default streams of the context that is current
-RETIRED = 64  # modules of a context that wait to be unloaded
+RETIRED = 64  # modules of a context, and others of its own, that wait to be freed
 LOG_BYTES = 4096
 LOG_BUFFER, LOG_SIZE = 5, 6  # of CUjit_option: where the assembler's complaints go
 NO_TIMING = 2  # of CUevent_flags
@@ -33,7 +33,7 @@ class Driver:
     def __init__(self, library: Any) -> None:
         self._entries = entries(library)
         self._primary: dict[int, int] = {}
-        self._retired: dict[Context, list[int]] = {}
+        self._retired: dict[Context, list[tuple[str, int]]] = {}
 
     def call(self, name: str, *arguments: Any) -> None:
         """One entry; GpuError where it does not succeed."""
@@ -185,19 +185,19 @@ class Driver:
         """A kernel of a module."""
         return self._handle("cuModuleGetFunction", module, name.encode())
 
-    def retire(self, context: Context, module: int) -> None:
-        """A module that nobody will launch any more. It is unloaded later: kernels of it may run, and a stream may be
-        captured, which no wait survives. Calls no entry, so that finalizers may call it anywhere."""
-        self._retired.setdefault(context, []).append(module)
+    def retire(self, context: Context, entry: str, handle: int) -> None:
+        """Keep what nobody will use any more until the entry that frees it is called: kernels may run, and a stream may
+        be captured, which no wait survives. Calls no entry, so that finalizers may call it anywhere."""
+        self._retired.setdefault(context, []).append((entry, handle))
 
     def _unload_retired(self) -> None:
         context = self.identified(self.current())
         if len(self._retired.get(context, ())) < RETIRED:
             return
-        modules = self._retired.pop(context, [])
+        unused = self._retired.pop(context, [])
         self.call("cuCtxSynchronize")
-        for module in modules:
-            self.call("cuModuleUnload", module)
+        for entry, handle in unused:
+            self.call(entry, handle)
 
     def launch(self, function: int, grid: int, block: int, stream: int, parameters: Any) -> None:
         """Enqueue a kernel: grid blocks of `block` threads along x. parameters: their addresses, a ctypes array."""

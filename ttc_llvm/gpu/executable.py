@@ -58,7 +58,7 @@ class Loaded:
     def __init__(self, found: Driver, context: int, image: GpuImage) -> None:
         with found.using(context):
             module = found.load(image.code)
-            weakref.finalize(self, found.retire, found.identified(context), module).atexit = False
+            weakref.finalize(self, found.retire, found.identified(context), "cuModuleUnload", module).atexit = False
             self.function = found.function(module, image.launch.entry)
         self.launch, self._parameters = image.launch, Parameters(image.launch)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from .. import locks
+from ..lowering.gpu import boxes
 from ..lowering.gpu.launch import GpuImage, Launch, parameters
 from ..lowering.gpu.lower import lower
 from ..lowering.gpu.nest import GpuNest
@@ -31,6 +32,15 @@ def build(
     nest = lower(canonical, plan, target)
     text = mark(str(module.build(nest, target, entry)))
     return GpuImage(target, str(plan), launch(nest, entry), text, code(text, target))
+
+
+def for_boxes(canonical: Canonical, axes: int, tasks: int, target: GpuTarget, entry: str = "boxes") -> GpuImage:
+    """The kernel `entry` that moves boxes of many blocks, compiled for a GPU, and its launch for so many tasks.
+    canonical: the types and kinds of scalars; axes: of a block, at most."""
+    with locks.LLVM:
+        from ..ir_builders.gpu import boxes as builder
+    text = str(builder.build(canonical, axes, target, entry))
+    return GpuImage(target, "", boxes.launch(canonical, axes, tasks, entry), text, code(text, target))
 
 
 def stored(canonical: Canonical, plan: GpuPlan, target: GpuTarget, objects: Objects) -> GpuImage | None:

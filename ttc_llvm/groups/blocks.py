@@ -69,6 +69,15 @@ class Blocks(NamedTuple):
         """Bytes of all blocks of A and B."""
         return int(self.sizes.sum())
 
+    def reaches(self, of_b: bool) -> tuple[Words, Words]:
+        """Bytes from each block's element 0 to its first one, and behind its last. Those of empty ones mean nothing."""
+        low, end = np.zeros(self.total, np.int64), np.zeros(self.total, np.int64)
+        for ranked in self.ranked:
+            spans = (ranked.shapes - 1) * ranked.strides if not of_b else (ranked.extents - 1) * ranked.steps
+            low[ranked.numbers] = np.minimum(spans, 0).sum(axis=1)
+            end[ranked.numbers] = np.maximum(spans, 0).sum(axis=1) + (self.to if of_b else self.of).itemsize
+        return low, end
+
     def side(self, number: int, of_b: bool) -> tuple[Shape, Shape]:
         """Shape and strides of a block of A, or of B."""
         ranked, row = self._place(number)

@@ -8,48 +8,34 @@ from typing import Any
 
 import numpy as np
 
-from ..arguments import shown
 from ..arrays import assignment
 from ..arrays.call import ALONE_BYTES
-from ..arrays.checks import check_beta, scaled
+from ..arrays.checks import check_beta
 from ..arrays.scalings import Scaling
-from ..errors import ArrayError, states_memory
-from ..operands.types import spelled
+from ..errors import states_memory
 from ..runtime import runtime
 from ..runtime.once import obtain
 from .blocks import Blocks
 from .checks import Checks
+from .group import Group
 from .ragged import Words
-from .reading import Reader, Side
-from .rows import check_rows
+from .reading import Side
+from .rows import check_apart
 from .table import Table, move, views
 
-MIB = 1 << 20
 
-
-class GroupedPlan:
+class GroupedPlan(Group):
     """Transposes all blocks of a group, of one shape or of many, by one call; as `grouped` made it. Safe in several
     threads."""
 
     @states_memory
     def __init__(self, blocks: Blocks, scalars: tuple[Any, Any, Any], threads: int | None, effort: int = 1) -> None:
-        if type(blocks) is not Blocks:
-            raise ArrayError(f"{shown(blocks)} is no description of blocks: ttc_llvm.grouped makes plans of groups")
-        self._blocks, self._scalars, self._threads, self._effort = blocks, scalars, threads, effort
-        self._lists = Reader(blocks, False), Reader(blocks, True)
+        super().__init__(blocks, scalars)
+        self._threads, self._effort = threads, effort
         self._checks = Checks(blocks)
         self._tables: dict[tuple[int, int], Table] = {}
         if assignment.has_kernels():
             self._table(self._scaling(None, None, None), 0)
-
-    def __len__(self) -> int:
-        """The number of blocks."""
-        return self._blocks.total
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes of all blocks of A and B."""
-        return self._blocks.nbytes
 
     @states_memory
     def __call__(
@@ -104,11 +90,6 @@ class GroupedPlan:
         """Pickled as it was asked for, and planned anew."""
         return GroupedPlan, (self._blocks, self._scalars, self._threads, self._effort)
 
-    def __repr__(self) -> str:
-        """A line that says what it transposes."""
-        types = dict.fromkeys(map(spelled, (self._blocks.of, self._blocks.to)))
-        return f"<GroupedPlan: {len(self)} blocks of {'to '.join(types)}, {self.nbytes / MIB:.1f} MiB>"
-
     def explain(self) -> str:
         """A line for each way in which blocks are transposed, with the blocks, their layouts, and bytes of A and B."""
         if not assignment.has_kernels():
@@ -117,25 +98,6 @@ class GroupedPlan:
         return "\n".join([repr(self), *(f"  {way}" for way in ways)])
 
     # --- a call ---------------------------------------------------------------------------------------------
-
-    def _scaling(self, *given: Any) -> Scaling:
-        alpha, beta, conjugate = (
-            own if one is None else one for own, one in zip(self._scalars, given, strict=True)
-        )  # fmt: skip
-        return scaled(self._blocks.of, self._blocks.to, alpha, beta, conjugate)
-
-    def _addresses(self, side: str, given: Any) -> Words:
-        """A copy: others may change the caller's."""
-        name = f"addresses_{side}"
-        try:
-            found = np.array(given)
-        except Exception:
-            raise ArrayError(f"{name} {shown(given)} are no integers") from None
-        if found.shape != (len(self),) or (found.dtype.kind not in "iu" and len(self)):
-            raise ArrayError(
-                f"{name} have dtype {found.dtype} and shape {found.shape}: the plan takes {len(self)} integers"
-            )
-        return found.astype(np.int64, copy=False)
 
     def _new(self) -> list[Any]:
         """New arrays for B."""
@@ -150,7 +112,7 @@ class GroupedPlan:
         if not self.nbytes:
             return
         if not assignment.has_kernels():
-            check_rows(self._blocks, a, b)
+            check_apart(self._blocks, a, b)
             for number in np.flatnonzero(self._blocks.elements).tolist():
                 move(views(self._blocks, number, (int(a[number]), int(b[number]))), scale, useful)
             return

@@ -38,10 +38,10 @@ class Side(NamedTuple):
 
 
 class Reader:
-    """Reads lists of a group's blocks of A, or of B."""
+    """Reads lists of a group's blocks of A, or of B. on_device: where they have to be."""
 
-    def __init__(self, blocks: Blocks, of_b: bool) -> None:
-        self._blocks, self._of_b = blocks, of_b
+    def __init__(self, blocks: Blocks, of_b: bool, on_device: bool = False) -> None:
+        self._blocks, self._of_b, self._on_device = blocks, of_b, on_device
         self._dtype = blocks.to if of_b else blocks.of
         self._name = "list_b" if of_b else "list_a"
         self._kept = [ranked.forms(of_b) for ranked in blocks.ranked]
@@ -74,7 +74,7 @@ class Reader:
 
     def _natively(self, words: Words, number: int) -> int:
         """The first block from this one on that is not read natively."""
-        read = _native()
+        read = None if self._on_device else _native()
         if read is None:
             return number
         words[Lists.NEXT // 8] = number
@@ -84,8 +84,12 @@ class Reader:
         if is_masked(x):
             raise ArrayError(f"{name} is a masked array: transpose data and masks by plans of their own")
         found = reading.result_place(x, name) if self._of_b else reading.operand(x, name)
-        if found.on_device:
-            raise ArrayError(f"{name} is a {type(x).__name__} on a device: groups are on the host")
+        if found.on_device != self._on_device:
+            where = ("on the host", "on a CUDA device")
+            raise ArrayError(
+                f"{name} is a {type(x).__name__} {where[found.on_device]}: this plan is for blocks"
+                f" {where[self._on_device]}, as `target` of `grouped` has it"
+            )
         if found.conjugated:
             raise ArrayError(f"{name} is a lazily conjugated view: pass its resolve_conj()")
         return found

@@ -39,6 +39,23 @@ class Rows(NamedTuple):
         return int(others.owners[at]), int(self.owners[last[at]])
 
 
+def check_apart(blocks: Blocks, a: Words, b: Words) -> None:
+    """ArrayError where blocks of B have bytes in common, or with blocks of A: rows are compared where first and last
+    bytes do not tell."""
+    of, to = spans_of(blocks, a, False), spans_of(blocks, b, True)
+    if to.meeting() is not None or to.met_by(of) is not None:
+        check_rows(blocks, a, b)
+
+
+def spans_of(blocks: Blocks, places: Words, of_b: bool) -> Rows:
+    """All blocks of A, or B, that have elements, from the first byte to the last."""
+    filled = np.flatnonzero(blocks.elements * (blocks.to if of_b else blocks.of).itemsize)
+    low, end = blocks.reaches(of_b)
+    starts, ends = places[filled] + low[filled], places[filled] + end[filled]
+    order = np.argsort(starts, kind="stable")
+    return Rows(starts[order], ends[order], filled[order])
+
+
 def check_rows(blocks: Blocks, a: Words, b: Words, of_a: bool = True) -> None:
     """ArrayError where blocks of B have bytes in common, or with blocks of A (of_a)."""
     rows = rows_of(blocks, b, True)
