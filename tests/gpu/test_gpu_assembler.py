@@ -20,7 +20,9 @@ from ttc_llvm.lowering.gpu.launch import GpuImage
 from ttc_llvm.lowering.gpu.plan import GpuPlan
 from ttc_llvm.machine import gpu_target as gpu_target
 from ttc_llvm.machine.gpu_target import GpuTarget
-from ttc_llvm.problem.canonical import Canonical
+from ttc_llvm.problem import dtypes
+from ttc_llvm.problem.canonical import Canonical, from_axes
+from ttc_llvm.problem.kinds import COPY, UPDATE
 from ttc_llvm.runtime import backend
 from ttc_llvm.tuning.gpu import candidates as gpu_candidates
 
@@ -87,6 +89,21 @@ def test_ptxas_takes_a_share_of_the_matrix(name: str, tmp_path: Path) -> None:
     )
 
 
+def of_groups(number: int) -> tuple[Canonical, int]:
+    """The types, and most axes, of a launch for many blocks: one of some."""
+    kinds = (("v16", COPY), ("i8", COPY), ("s", UPDATE), ("z", UPDATE), ("i64", COPY))
+    name, scalars = kinds[number % len(kinds)]
+    return from_axes((), dtypes.dtype(name), dtypes.dtype(name), scalars).canonical, (1, 4, 8)[number % 3]
+
+
+@pytest.mark.parametrize("name", NVIDIA)
+def test_ptxas_takes_launches_for_many_blocks(name: str, tmp_path: Path) -> None:
+    target, first = gpu_target.find(name), NVIDIA.index(name)
+    every = assemblers_for(target)
+    images = [gpu_kernel.for_boxes(*of_groups(first + k), 1, target) for k in range(3)]
+    check((f"{image.launch}", spilt_nvidia(image, every[k % len(every)], tmp_path)) for k, image in enumerate(images))
+
+
 @pytest.mark.full
 @pytest.mark.parametrize("name", NVIDIA)
 def test_ptxas_takes_the_whole_matrix(name: str, tmp_path: Path) -> None:
@@ -104,6 +121,12 @@ def test_ptxas_takes_the_whole_matrix(name: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", AMD)
 def test_amd_objects_of_a_share_of_the_matrix(name: str) -> None:
     check_amd(name, chosen(AMD.index(name) * 5, STRIDE), 1)
+
+
+@pytest.mark.parametrize("name", AMD)
+def test_amd_objects_of_launches_for_many_blocks(name: str) -> None:
+    images = [gpu_kernel.for_boxes(*of_groups(AMD.index(name) + k), 1, gpu_target.find(name)) for k in range(2)]
+    check((str(image.launch), spilt_amd(image)) for image in images)
 
 
 @pytest.mark.full
