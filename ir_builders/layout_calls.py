@@ -20,12 +20,13 @@ from .layout_fields import (
     PLACE_BITS,
     REACH_OF,
     REACH_TO,
+    SCRATCH,
     TASKS,
     WEIGHT,
 )  # fmt: skip
 from .layout_table import find, prepare
-from .planner_fields import NUMBER_BITS, PARAMS_BYTES, PERMUTED_BIT, SERIAL_BYTES
-from .pool_layout import Shared
+from .planner_fields import ALLOCATE, FREE, NUMBER_BITS, PARAMS_BYTES, PERMUTED_BIT, SERIAL_BYTES
+from .pool_layout import PAGE, Shared, scratch_stride
 from .result_fields import CHUNK
 from .shared_calls import ASLEEP, TOGETHER, ended, joined, planned, submitted, useful_threads
 from .words import call, load64, local, store64
@@ -100,22 +101,34 @@ def _apart(prepared: int, a: int, b: int) -> int:
 
 def run(state: int, prepared: int, a: int, b: int, scalars: int, threads: int) -> int:
     """Run the kernel from address a to address b on so many threads at most; MOVED, UNKNOWN where addresses are odd, or
-    others than those that it is for, or where workers have to be woken, or SPENT."""
+    others than those that it is for, or where workers have to be woken or memory lacks, or SPENT."""
     if a & load64(prepared + ODD_A) | b & load64(prepared + ODD_B) or not _fits(prepared, a, b):
         return UNKNOWN
-    left = load64(prepared + LEFT)
-    if left <= 0:
+    if load64(prepared + LEFT) <= 0:
         return SPENT
-    parts = _parts(prepared, threads)
+    parts, stride = _parts(prepared, threads), scratch_stride(load64(prepared + SCRATCH))
+    if stride == 0:
+        return _run_with(state, prepared, a, b, scalars, parts, 0, 0)
+    table = load64(state + State.TABLE)
+    block = call(load64(table + ALLOCATE), parts * stride + PAGE)
+    if block == 0:
+        return UNKNOWN
+    how = _run_with(state, prepared, a, b, scalars, parts, (block + PAGE - 1) & -PAGE, stride)
+    call(load64(table + FREE), block)
+    return how
+
+
+def _run_with(state: int, prepared: int, a: int, b: int, scalars: int, parts: int, scratch: int, stride: int) -> int:
+    """The same with scratch for each part."""
     how = joined(load64(state + State.SHARED), parts, _moved(state, prepared))
     if how == ASLEEP:
         return UNKNOWN
-    store64(prepared + LEFT, left - load64(prepared + WEIGHT))
+    store64(prepared + LEFT, load64(prepared + LEFT) - load64(prepared + WEIGHT))
     a += load64(prepared + OFFSET_A)
     b += load64(prepared + OFFSET_B)
     kernel, params, tasks = load64(prepared + KERNEL), load64(prepared + PARAMS), load64(prepared + TASKS)
     if load64(prepared + HELD):
-        call(kernel, a, b, scalars, params, 0, 0, tasks)
+        call(kernel, a, b, scalars, params, scratch, 0, tasks)
         return MOVED
     owner, copied = load64(prepared + OWNER), local(PARAMS_BYTES)
     if owner != 0:
@@ -124,7 +137,7 @@ def run(state: int, prepared: int, a: int, b: int, scalars: int, threads: int) -
         for at in range(0, PARAMS_BYTES, 8):
             store64(copied + at, load64(params + at))
         params = copied
-    _run_unlocked(state, how, kernel, a, b, scalars, params, tasks, parts)
+    _run_unlocked(state, how, kernel, a, b, scalars, params, scratch, stride, tasks, parts)
     if owner != 0:
         call(load64(state + State.RELEASE), owner)
     return MOVED
@@ -149,7 +162,7 @@ def populated(state: int, block: int, size: int, threads: int) -> None:
     parts = min(threads, tasks)
     how = joined(load64(state + State.SHARED), parts, size)
     kernel, memory = load64(state + State.POPULATE), load64(state + State.RESULTS)
-    _run_unlocked(state, how, kernel, block, size, memory, 0, tasks, parts)
+    _run_unlocked(state, how, kernel, block, size, memory, 0, 0, 0, tasks, parts)
 
 
 def _fits(prepared: int, a: int, b: int) -> int:
@@ -159,16 +172,17 @@ def _fits(prepared: int, a: int, b: int) -> int:
 
 
 def _run_unlocked(
-    state: int, how: int, kernel: int, a: int, b: int, scalars: int, params: int, tasks: int, parts: int
-) -> None:
+    state: int, how: int, kernel: int, a: int, b: int, scalars: int, params: int, scratch: int, stride: int,
+    tasks: int, parts: int,
+) -> None:  # fmt: skip
     """Other threads may run Python code meanwhile, which may forget the layout."""
     shared = load64(state + State.SHARED)
     pool, release = load64(shared + Shared.POOL), load64(shared + Shared.RELEASE)
     thread = call(load64(state + State.UNLOCK))
     if how == TOGETHER:
-        submitted(shared, pool, kernel, a, b, scalars, params, tasks, parts)
+        submitted(shared, pool, kernel, a, b, scalars, params, scratch, stride, tasks, parts)
     else:
-        call(kernel, a, b, scalars, params, 0, 0, tasks)
+        call(kernel, a, b, scalars, params, scratch, 0, tasks)
     call(load64(state + State.LOCK), thread)
     if parts > 1:
         ended(shared, how, release)

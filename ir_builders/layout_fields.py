@@ -34,7 +34,8 @@ HELD = 80  # 1: too short to give the interpreter lock away for
 OWNER = 88  # object that keeps code and parameters alive, 0: they live for ever
 REACH_OF, REACH_TO = 96, 112  # lowest byte and end, relative to element 0, of each array; two words
 PLACE_BITS, PLACE_A, PLACE_B = 128, 136, 144  # low bits of addresses on which the kernel depends, and what they are
-PREPARED_BYTES = 152
+SCRATCH = 152  # bytes that each thread needs
+PREPARED_BYTES = 160
 
 
 def scaled_kind(of: int, to: int, alpha: int, beta: int, conjugate: int) -> int:

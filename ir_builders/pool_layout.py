@@ -7,6 +7,8 @@ SERIAL_BYTES = 512 << 10  # moved per thread, at least: below, a second thread c
 BURST_SECONDS = 100e-6  # calls that begin so soon after others find workers awake, once they are woken
 LASTING = 1_000_000  # nanoseconds for which calls have followed each other so when workers are woken for small ones
 WAKING_BYTES = 4 << 20  # one thread moves less before a worker that sleeps is awake: 0.1 ms on virtual machines
+PAGE = 4096
+GAP = 4 * PAGE  # bytes between scratch of two threads: what hardware fetches ahead of one is not the other's
 HELD_BYTES = 16 << 10  # moved in about a microsecond: to give the interpreter lock away would take as long
 MAX_PARTICIPANTS = 1024  # of one pool, the submitter included; parts must fit the word's 16 bits
 PARTS_BITS = 16
@@ -57,3 +59,8 @@ class Shared:
 
 
 SHARED_BYTES = Shared.MASK + MASK_BYTES
+
+
+def scratch_stride(size: int) -> int:
+    """Bytes from one thread's scratch of this size to the next one's; also a function for `integer_code`."""
+    return (size + PAGE - 1) // PAGE * PAGE + GAP if size else 0

@@ -104,10 +104,11 @@ def _any_parked(pool: int, parts: int) -> int:
 
 
 def submitted(
-    shared: int, pool: int, kernel: int, a: int, b: int, scalars: int, params: int, tasks: int, parts: int
-) -> None:
-    """Run a call that needs no scratch. What sleeping workers do not take, the caller runs."""
-    left = call(load64(shared + Shared.SUBMIT), pool, kernel, a, b, scalars, params, 0, 0, tasks, parts, 1)
+    shared: int, pool: int, kernel: int, a: int, b: int, scalars: int, params: int, scratch: int, stride: int,
+    tasks: int, parts: int,
+) -> None:  # fmt: skip
+    """Run a call. What sleeping workers do not take, the caller runs."""
+    left = call(load64(shared + Shared.SUBMIT), pool, kernel, a, b, scalars, params, scratch, stride, tasks, parts, 1)
     while left != 0:
         left = call(load64(shared + Shared.RESUME), pool, parts, left)
 

@@ -213,8 +213,8 @@ def test_every_part_has_scratch_of_its_own(size: int) -> None:
         b = np.full(8 * 4, -1, np.int64)
         runtime.run(Call(loaded().address("note"), 0, b.ctypes.data, 0, 0, max(size, 8), 4), threads)
         blocks = sorted(at for begin, _, at, *_ in b.reshape(-1, 8).tolist() if begin >= 0)
-        assert len(blocks) == threads and all(at % pool.PAGE == 0 and at for at in blocks)
-        assert all(after - before >= size + pool.GAP for before, after in itertools.pairwise(blocks))
+        assert len(blocks) == threads and all(at % pool_layout.PAGE == 0 and at for at in blocks)
+        assert all(after - before >= size + pool_layout.GAP for before, after in itertools.pairwise(blocks))
 
 
 def repeats(most: int) -> Iterator[int]:

@@ -62,6 +62,7 @@ class Known(NamedTuple):
     place_bits: int
     place_a: int
     place_b: int
+    scratch: int
     words: Array
     executable: Executable | None
     layout: bytes
@@ -184,10 +185,9 @@ class Layouts:
         """Let native code make the call that a layout's own executable has made at these addresses, if it can."""
         if known.executable is None or (known.kernel and known.fits(a, b)):
             return
-        direct = known.executable.direct_at(a, b)
-        if direct is not None:
-            words = _words(direct, (known.odd_of, known.odd_to), known.owner, known[12:16], (a, b))
-            self._kept(known.layout, np.array(words, np.int64), known.executable)
+        direct, odd = known.executable.direct_at(a, b), (known.odd_of, known.odd_to)
+        words = _words(direct, odd, known.owner, known[12:16], (a, b))
+        self._kept(known.layout, np.array(words, np.int64), known.executable)
 
     def renew(self, layout: bytes, left: int) -> None:
         """Look at a layout anew when it has moved so many bytes."""
@@ -226,11 +226,12 @@ def _words(
     direct: Direct | None, odd: Reach, owner: int, reaches: tuple[int, ...], addresses: Reach
 ) -> tuple[int, ...]:
     """The same of a call of an executable with this identity. addresses: at which it may be made."""
-    call, parts, held, bits = (0, 0, 0, 0, 0), 0, False, 0
+    call, parts, held, bits, scratch = (0, 0, 0, 0, 0), 0, False, 0, 0
     if direct is not None:
         call = (direct.kernel.address, direct.offset_a, direct.offset_b, 0, direct.tasks)
-        parts, held, bits = direct.parts, direct.held, direct.place_bits
-    return (*call, *odd, FOR_EVER, 1, parts, held, owner, *reaches, bits, *(address & bits for address in addresses))
+        parts, held, bits, scratch = direct.parts, direct.held, direct.place_bits, direct.kernel.scratch
+    place = bits, *(address & bits for address in addresses)
+    return (*call, *odd, FOR_EVER, 1, parts, held, owner, *reaches, *place, scratch)
 
 
 def _address(function: Any) -> int:

@@ -42,11 +42,11 @@ class _Body:
 
 @dataclass(frozen=True, slots=True)
 class Direct:
-    """A call without scratch: what to pass besides the tensors' addresses.
+    """A call: what to pass besides the tensors' addresses.
 
-    kernel: what runs; offset_a, offset_b: bytes to add to the tensors' addresses; tasks: size of the task grid; held:
-    too short to give the interpreter lock away for; parts: threads that are worth their while; place_bits: those of
-    addresses that decide which kernel runs.
+    kernel: what runs, with its scratch; offset_a, offset_b: bytes to add to the tensors' addresses; tasks: size of the
+    task grid; held: too short to give the interpreter lock away for; parts: threads that are worth their while;
+    place_bits: those of addresses that decide which kernel runs.
     """
 
     kernel: Kernel
@@ -143,13 +143,12 @@ class Executable:
         body = self._ordinary or self._made(False)
         return self._direct(body, 0) if body.alone else None
 
-    def direct_at(self, a: int, b: int) -> Direct | None:
-        """The call that `run` makes from address a to address b, and others of equal low bits; None where it needs
-        scratch."""
+    def direct_at(self, a: int, b: int) -> Direct:
+        """The call that `run` makes from address a to address b, and others of equal low bits."""
         body = self._body_at(a + self._offsets[0], b + self._offsets[1])
         others = [one for one in (self._for_misaligned_b, self._for_misaligned_a) if one is not None]
         bits = max(max(one._alignment, one._line) for one in (self, *others))
-        return self._direct(body, max(bits - 1, 0)) if body.alone else None
+        return self._direct(body, max(bits - 1, 0))
 
     def _direct(self, body: _Body, bits: int) -> Direct:
         return Direct(body.kernel, *self._offsets, body.kernel.tasks, self._is_held(), self.parts, bits)

@@ -28,8 +28,6 @@ from .once import once
 POLL_SECONDS = 150e-6  # how long an idle worker polls before it parks
 PATIENCE_SECONDS = 20e-6  # how long a caller polls for others' parts before it offers its CPU
 CROWDED_POLLS = 64  # the same for everybody, in polls, where there are more participants than CPUs
-PAGE = 4096
-GAP = 4 * PAGE  # bytes between scratch of two threads: what hardware fetches ahead of one is not the other's
 NEVER = 1 << 62
 
 _log = Log(__name__)
@@ -82,8 +80,8 @@ class Scratch:
 
 def aligned(size: int) -> tuple[Any, int]:
     """A block of zeros, and the address of its first page boundary, behind which `size` bytes follow."""
-    block = np.zeros(size + PAGE, np.uint8)
-    return block, -(-block.ctypes.data // PAGE) * PAGE
+    block = np.zeros(size + layout.PAGE, np.uint8)
+    return block, -(-block.ctypes.data // layout.PAGE) * layout.PAGE
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +163,7 @@ class Pool:
     def run(self, call: Call, parts: int, repeats: int) -> None:
         """Share the parts with all workers that come in time, and wake those that are parked."""
         kernel, a, b, scalars, params, scratch, tasks = call
-        stride = -(-scratch // PAGE) * PAGE + GAP if scratch else 0
+        stride = layout.scratch_stride(scratch)
         block = self.scratch.address(stride * parts)
         job = (kernel, a, b, scalars, params, block, stride, tasks, parts, repeats)
         try:
