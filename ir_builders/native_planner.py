@@ -72,7 +72,7 @@ def _copied(planner: int, work: int, prepared: int, params: int) -> int:
     if load64(planner + known.BUDGET) == 0:
         return known.HEAVY
     near = 2 * size < load64(planner + known.CACHED_BYTES)
-    past = 0 if near else load64(planner + known.COPY_BYTES_PAST)
+    past = 0 if 2 * size < load64(planner + known.PAST_BYTES) else load64(planner + known.COPY_BYTES_PAST)
     step = max(1, size) if near else TASK_BYTES
     store64(params + copies.SIZE, size)
     store64(params + copies.STEP, step)

@@ -12,8 +12,9 @@ HELD_BYTES = 24  # less is moved in so short a time that the interpreter lock is
 FAMILIES = 32  # address of the addresses of families' records, 0 where there is none; FAMILY_COUNT of them
 COPY = 40  # address of memcpy, 0 where copies that permute nothing are a family like others
 COPY_BYTES, COPY_BYTES_PAST = 48, 56  # addresses of their kernels: see `contiguous_copy`; 0 = none past the caches
-CACHED_BYTES = 64  # less is moved between arrays that the caches hold
-SHORT_ROWS = 72  # addresses of kernels of `short_rows`, by ROW_WIDTHS, then that of longer rows
+CACHED_BYTES = 64  # less is moved between arrays that one core's caches hold
+PAST_BYTES = 72  # so much is moved at least by copies that are written past the caches
+SHORT_ROWS = 80  # addresses of kernels of `short_rows`, by ROW_WIDTHS, then that of longer rows
 ROW_WIDTHS = (2, 4, 8, 16, 32, 64)  # bytes that they move at once
 PLANNER_BYTES = SHORT_ROWS + 8 * len(ROW_WIDTHS) + 8
 

@@ -71,7 +71,8 @@ def _copied(placed: Placed, bits: tuple[int, ...], target: Target, budget: int) 
     size, unit = placed.canonical.bytes_moved // 2, placed.canonical.b.itemsize
     near = 2 * size < target.l2 * 5 // 4
     step = max(1, size) if near else TASK_BYTES
-    name = "copy_bytes_past" if target.streams and not near else "copy_bytes"
+    past = target.streams and 2 * size >= max(target.l2 * 5 // 4, target.kept)
+    name = "copy_bytes_past" if past else "copy_bytes"
     parts = 1 if near else max(1, size // SERIAL_BYTES)
     offsets = placed.offset_a * unit, placed.offset_b * unit
     return name, *offsets, (size, step), -(-size // step), *bits, budget, 0, parts, size < 4 * HELD_BYTES, 0

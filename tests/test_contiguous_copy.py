@@ -58,10 +58,11 @@ def test_arrays_are_copied_so_and_get_no_kernel_of_their_own(count: int, threads
 
 
 def test_one_thread_copies_what_the_caches_hold_and_several_what_they_do_not() -> None:
-    table, l2 = layouts(), backend.host_target().l2
+    table, target = layouts(), backend.host_target()
+    l2, past = target.l2, max(4 * target.l2, target.kept)
     addresses = layout_code.entries()
-    streams = "copy_bytes_past" if backend.host_target().streams else "copy_bytes"
-    for size, kernel, parts in ((l2 // 2, "copy_bytes", 1), (4 * l2, streams, 4 * l2 >> 19)):
+    streams = "copy_bytes_past" if target.streams else "copy_bytes"
+    for size, kernel, parts in ((l2 // 2, "copy_bytes", 1), (past, streams, past >> 19)):
         words = np.array([1, 1, size, 1, 1], np.int64)
         found = table.planned(words.tobytes(), checked=True)
         assert not isinstance(found, int)

@@ -29,3 +29,12 @@ def test_planes_are_merged_with_the_lines_of_each_prefetched() -> None:
         plan = own_kernels.modelled(placing.moves(x, np.empty_like(x, order="C"), 2).canonical, target, 1, FREE)
         assert (plan.store, plan.fetch, plan.prefetch) == (Store.ALIGNED, Fetch.BLOCKS, own_kernels.PLANES_AHEAD)
         assert str(parse(str(plan))) == str(plan)
+
+
+def test_mirrored_rows_are_written_into_a_last_cache_that_keeps_them() -> None:
+    target = lookup.find("znver5")
+    for rows, store, ahead in ((480, Store.CACHED, 0), (2160, Store.ALIGNED, own_kernels.MIRRORED_AHEAD)):
+        x = np.empty((rows, 1024, 3), np.float32)
+        plan = own_kernels.modelled(placing.moves(x[:, ::-1], np.empty_like(x), 4).canonical, target, 1, FREE)
+        assert (plan.store, plan.prefetch) == (store, ahead)
+        assert str(parse(str(plan))) == str(plan)

@@ -56,8 +56,8 @@ def entries() -> Mapping[str, int]:
 
 
 def facts() -> tuple[int, ...]:
-    """The facts of this machine in a table: bytes of the longest row that is moved as one item, or 0; 1 where copies
-    may be written past the caches; bytes that they move at least, then."""
+    """The facts of this machine in a table: bytes of the longest row that is moved as one item, or 0; bytes that are
+    moved at least by copies that are written past the caches, 0 = none is; bytes that copies move beyond one core's."""
     return _loaded().facts
 
 
@@ -80,7 +80,8 @@ def _compiled() -> bytes:
 def _facts() -> tuple[int, ...]:
     _, target = _machine()
     past = target.streams and target.line == locks.imported("..ir_builders.contiguous_copy", __package__).LINE
-    return 0 if target.natural else target.vector_bits // 8, int(past), target.l2 * 5 // 4
+    own = target.l2 * 5 // 4
+    return 0 if target.natural else target.vector_bits // 8, max(own, target.kept) if past else 0, own
 
 
 def _machine() -> tuple[Any, Any]:

@@ -199,15 +199,14 @@ class Layouts:
         self._native["put"](self.address, layout, data_address(words))  # without memory for it, it is planned each time
         return known
 
-    def _copies(self, past: int, cached: int) -> tuple[int, int, int, int]:
-        """What the planner needs for copies that permute nothing. past: whether they may be written past the caches, of
-        so many bytes."""
+    def _copies(self, past: int, cached: int) -> tuple[int, ...]:
+        """What the planner needs for copies that permute nothing, with two of the machine's facts."""
         try:
             copy = _address(ctypes.CDLL(None).memcpy)
         except (AttributeError, OSError, TypeError):  # on other systems
-            return 0, 0, 0, 0
+            return (0,) * 5
         found = entries()
-        return copy, found["copy_bytes"], found["copy_bytes_past"] if past else 0, cached
+        return copy, found["copy_bytes"], found["copy_bytes_past"] if past else 0, cached, past
 
     def _set(self, offset: int, *values: int) -> None:
         self._words[offset // 8 :][: len(values)] = values

@@ -126,7 +126,7 @@ TRIPLES = {
 DIFFERENCES: dict[str, dict[str, Any]] = {
     "bdver3": {"l1": 16 * _KIB, "ways": 4, "l2": 1 << 20},
     "znver4": {"l2": 1 << 20, "across_lines": 16, "far": True},
-    "znver5": {"l1": 48 * _KIB, "ways": 12, "l2": 1 << 20},
+    "znver5": {"l1": 48 * _KIB, "ways": 12, "l2": 1 << 20, "kept": 16 << 20},
     "sapphirerapids": {"l1": 48 * _KIB, "ways": 12, "l2": 2 << 20, "pairs": True, "gathers": True},
     "emeraldrapids": {"l1": 48 * _KIB, "ways": 12, "l2": 2 << 20, "pairs": True, "gathers": True},
     "graniterapids": {"l1": 48 * _KIB, "ways": 12, "l2": 2 << 20, "pairs": True, "gathers": True},

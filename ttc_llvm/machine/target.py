@@ -36,6 +36,8 @@ class Target:
     integers: floating-point registers may change the NaNs that they load, so that bits travel in others;
     natural: A and B lie at multiples of their items' size, as far as that is a power of two up to 8;
     gathers: loading a register's elements from as many addresses takes no longer than loading them one by one;
+    kept: bytes moved, up to which the last cache keeps what is written into it, and is fast: copies and mirrored rows
+    are not written past it then, 0 = not measured;
     fused: a multiplication and the addition behind it are one instruction; by_lanes: which takes a factor out of any
     lane of a register; half: instructions convert between half and single precision;
     abi: the ABI's name for LLVM, "" = the triple says it; family: LLVM's back end.
@@ -65,6 +67,7 @@ class Target:
     natural: bool = False
     gathers: bool = False
     integers: bool = False
+    kept: int = 0
     fused: bool = True
     by_lanes: bool = False
     half: bool = False
@@ -169,6 +172,6 @@ _RULES = {
     "streams": arguments.flag, "prefetches": arguments.flag, "across_lines": arguments.between(0),
     "far": arguments.flag, "pairs": arguments.flag, "exchange": arguments.instance(Exchange),
     "scalable": arguments.flag, "natural": arguments.flag, "gathers": arguments.flag, "integers": arguments.flag,
-    "fused": arguments.flag, "by_lanes": arguments.flag, "half": arguments.flag, "abi": arguments.text,
-    "family": arguments.text,
+    "kept": arguments.between(0), "fused": arguments.flag, "by_lanes": arguments.flag, "half": arguments.flag,
+    "abi": arguments.text, "family": arguments.text,
 }  # fmt: skip
