@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import struct
 from collections.abc import Iterator
+from dataclasses import replace
 from math import prod
 from types import SimpleNamespace
 from typing import Any
@@ -87,6 +88,7 @@ def layouts(monkeypatch: pytest.MonkeyPatch) -> Layouts:
     """A table whose families have no kernels, but addresses that tell them apart."""
     made = Layouts()
     made.reset(payback=BUDGET)
+    made._set(fields.PAST_BYTES, made._word(fields.CACHED_BYTES))  # copies of some megabytes are written past the caches
 
     provide, asked = made.families.provide, list[int]()
 
@@ -118,7 +120,7 @@ def words_of(table: Layouts, case: Case) -> tuple[Any, ...] | int:
 
 
 def test_every_word_is_as_python_plans_it(layouts: Layouts) -> None:
-    target, seen, drawn = backend.host_target(), list[Any](), cases(1)
+    target, seen, drawn = replace(backend.host_target(), kept=0), list[Any](), cases(1)
     for _ in range(COUNT):
         case = next(drawn)
         wanted = planned(*case, target, BUDGET)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -31,10 +33,17 @@ def test_planes_are_merged_with_the_lines_of_each_prefetched() -> None:
         assert str(parse(str(plan))) == str(plan)
 
 
-def test_mirrored_rows_are_written_into_a_last_cache_that_keeps_them() -> None:
+@pytest.mark.parametrize(
+    ("turned", "beyond"),
+    [(np.s_[:, ::-1], own_kernels.MIRRORED_AHEAD), ("hwc->chw", None), ("chw->hwc", None)],
+)
+def test_pixels_are_written_into_a_last_cache_that_keeps_them(turned: Any, beyond: int | None) -> None:
     target = lookup.find("znver5")
-    for rows, store, ahead in ((480, Store.CACHED, 0), (2160, Store.ALIGNED, own_kernels.MIRRORED_AHEAD)):
-        x = np.empty((rows, 1024, 3), np.float32)
-        plan = own_kernels.modelled(placing.moves(x[:, ::-1], np.empty_like(x), 4).canonical, target, 1, FREE)
-        assert (plan.store, plan.prefetch) == (store, ahead)
+    for rows, store, ahead in ((480, Store.CACHED, own_kernels.KEPT_AHEAD), (2160, Store.ALIGNED, beyond)):
+        shape = (3, rows, 1024) if turned == "chw->hwc" else (rows, 1024, 3)
+        x = np.empty(shape, np.float32)
+        axes = {"hwc->chw": (2, 0, 1), "chw->hwc": (1, 2, 0)}
+        view = x.transpose(axes[turned]) if isinstance(turned, str) else x[turned]
+        plan = own_kernels.modelled(placing.moves(view, np.empty(view.shape, "f4"), 4).canonical, target, 1, FREE)
+        assert plan.store is store and ahead in (None, plan.prefetch)
         assert str(parse(str(plan))) == str(plan)

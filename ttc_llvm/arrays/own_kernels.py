@@ -20,6 +20,7 @@ _log = Log(__name__)
 CACHED_BYTES = 1 << 20  # a smaller result stays in the caches: nothing is gained by storing past them
 MOST_PLANES, PLANES_AHEAD = 4, 16  # channels of images, and micro-tiles by which their lines are prefetched
 MIRRORED_AHEAD = 12  # the same of mirrored rows: hardware loses runs that go forwards within rows that go backwards
+KEPT_AHEAD = 4  # the same of pixels that the last cache keeps
 ORDINARY, STREAMED = Forced(streaming=False), Forced(streaming=True)
 
 
@@ -45,29 +46,36 @@ def planned(placed: Placed, scale: Scaling, threads: int, effort: int) -> Execut
 def modelled(canonical: Canonical, target: Target, threads: int, forced: Forced) -> CpuPlan:
     """The cost model's plan, but for kinds of copies that were measured later than what it is fitted to: those that
     nearly fit into L2 are 1.4 times as fast where whole vectors are written past it, merged planes 1.03 to 1.09 times
-    where each plane's lines are prefetched, and mirrored rows as `_mirrored` says."""
+    where each plane's lines are prefetched, and pixels that the last cache keeps 1.2 to 1.6 times where they are written
+    into it."""
     plan = model_plan(canonical, target, threads, forced)
     if forced is not FREE or not canonical.is_move or canonical.in_place or not target.streams:
         return plan
-    if target.kept and is_mirrored(canonical):
-        return _mirrored(plan, canonical, target, threads)
+    if target.kept and (is_mirrored(canonical) or _merges_planes(canonical) or _splits_planes(canonical)):
+        if canonical.bytes_moved <= target.kept:
+            return _ahead(model_plan(canonical, target, threads, ORDINARY), KEPT_AHEAD)
+        if is_mirrored(canonical) and plan.store is Store.ALIGNED:
+            return _ahead(plan, MIRRORED_AHEAD)
     if plan.store is Store.CACHED and 2 * canonical.bytes_moved > 3 * target.l2 * threads:
         streamed = model_plan(canonical, target, threads, STREAMED)
         plan = streamed if streamed.store is Store.ALIGNED else plan
     if _merges_planes(canonical) and (plan.store, plan.fetch, target.far) == (Store.ALIGNED, Fetch.ROWS, False):
-        return plan.changed(fetch=Fetch.BLOCKS, prefetch=PLANES_AHEAD)
+        return _ahead(plan, PLANES_AHEAD)
     return plan
 
 
-def _mirrored(plan: CpuPlan, canonical: Canonical, target: Target, threads: int) -> CpuPlan:
-    """Of mirrored rows: 1.1 to 1.8 times as fast where the last cache keeps them, and 1.05 to 1.3 times beyond."""
-    if canonical.bytes_moved <= target.kept:
-        return model_plan(canonical, target, threads, ORDINARY)
-    ahead = plan.store is Store.ALIGNED and plan.prefetch == 0
-    return plan.changed(fetch=Fetch.BLOCKS, prefetch=MIRRORED_AHEAD) if ahead else plan
+def _ahead(plan: CpuPlan, distance: int) -> CpuPlan:
+    """The plan with lines of micro-tiles prefetched."""
+    return plan.changed(fetch=Fetch.BLOCKS, prefetch=distance)
 
 
 def _merges_planes(canonical: Canonical) -> bool:
     """True where B's elements come in turns from a few places, each of which goes on in order."""
     planes, *others = canonical.axes
     return static(planes.extent) <= MOST_PLANES and [axis.stride_a for axis in others] == [1]
+
+
+def _splits_planes(canonical: Canonical) -> bool:
+    """True where A's elements go in turns to a few places."""
+    _, *planes = canonical.axes
+    return [axis.stride_a for axis in planes] == [1] and static(planes[0].extent) <= MOST_PLANES
