@@ -88,7 +88,7 @@ def layouts(monkeypatch: pytest.MonkeyPatch) -> Layouts:
     """A table whose families have no kernels, but addresses that tell them apart."""
     made = Layouts()
     made.reset(payback=BUDGET)
-    made._set(fields.PAST_BYTES, made._word(fields.CACHED_BYTES))  # copies of some megabytes are written past the caches
+    made._set(fields.PAST_BYTES, made._word(fields.CACHED_BYTES))  # else such copies are too long
 
     provide, asked = made.families.provide, list[int]()
 

@@ -14,11 +14,17 @@ import pytest
 from known_layouts import NATIVE, forget
 
 import ttc_llvm
-from ttc_llvm.arrays import native_entry, result_memory, transposing
+from ttc_llvm.arrays import native_entry, own_kernels, result_memory, transposing
 from ttc_llvm.arrays.layouts import layouts
 from ttc_llvm.ir_builders.array_entry_fields import State
 from ttc_llvm.ir_builders.pool_layout import BURST_SECONDS, WAKING_BYTES, Shared
+from ttc_llvm.lowering.plan import CpuPlan, Store
+from ttc_llvm.machine.target import Target
+from ttc_llvm.problem.canonical import Canonical
 from ttc_llvm.runtime import affinity, runtime, shared_words
+from ttc_llvm.runtime.executable import Direct, Executable
+from ttc_llvm.tuning.cost.model import model_plan
+from ttc_llvm.tuning.space.choices import Forced
 
 RNG = np.random.default_rng(3)
 pytestmark = NATIVE
@@ -80,6 +86,33 @@ def test_kernels_are_those_for_the_addresses(sleepless: Callable[[], None]) -> N
             out[...] = np.nan
             ttc_llvm.transpose(x, out=out)
             assert (out == x.T).all(), low
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_kernels_have_their_scratch(
+    sleepless: Callable[[], None], monkeypatch: pytest.MonkeyPatch, threads: int
+) -> None:
+    def buffered(canonical: Canonical, target: Target, parts: int, _: Forced) -> CpuPlan:
+        return model_plan(canonical, target, parts, own_kernels.STREAMED).changed(fallback=Store.BUFFERED)
+
+    def told(executable: Executable, a: int, b: int) -> Direct:
+        sizes.append((found := direct_at(executable, a, b)).kernel.scratch)
+        return found
+
+    sizes, direct_at = list[int](), Executable.direct_at
+    monkeypatch.setattr(own_kernels, "modelled", buffered)
+    monkeypatch.setattr(Executable, "direct_at", told)
+    forget(OWN)
+    x, out = pair(16)
+    for _ in range(3):
+        ttc_llvm.transpose(x, out=out, threads=threads)
+    assert sizes and min(sizes) > 0
+    sleepless()
+    for turn in range(20):
+        x[turn] += 1
+        out[...] = np.nan
+        ttc_llvm.transpose(x, out=out, threads=threads)
+        assert (out == x.T).all()
 
 
 def test_the_number_of_threads_is_counted_anew_with_other_cpus(sleepless: Callable[[], None]) -> None:

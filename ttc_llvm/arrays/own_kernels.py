@@ -46,8 +46,8 @@ def planned(placed: Placed, scale: Scaling, threads: int, effort: int) -> Execut
 def modelled(canonical: Canonical, target: Target, threads: int, forced: Forced) -> CpuPlan:
     """The cost model's plan, but for kinds of copies that were measured later than what it is fitted to: those that
     nearly fit into L2 are 1.4 times as fast where whole vectors are written past it, merged planes 1.03 to 1.09 times
-    where each plane's lines are prefetched, and pixels that the last cache keeps 1.2 to 1.6 times where they are written
-    into it."""
+    where each plane's lines are prefetched, and pixels that the last cache keeps 1.2 to 1.6 times where they are
+    written into it."""
     plan = model_plan(canonical, target, threads, forced)
     if forced is not FREE or not canonical.is_move or canonical.in_place or not target.streams:
         return plan
@@ -59,7 +59,8 @@ def modelled(canonical: Canonical, target: Target, threads: int, forced: Forced)
     if plan.store is Store.CACHED and 2 * canonical.bytes_moved > 3 * target.l2 * threads:
         streamed = model_plan(canonical, target, threads, STREAMED)
         plan = streamed if streamed.store is Store.ALIGNED else plan
-    if _merges_planes(canonical) and (plan.store, plan.fetch, target.far) == (Store.ALIGNED, Fetch.ROWS, False):
+    by_rows = plan.fetch is Fetch.ROWS or plan.prefetch == 0
+    if _merges_planes(canonical) and (plan.store, by_rows, target.far) == (Store.ALIGNED, True, False):
         return _ahead(plan, PLANES_AHEAD)
     return plan
 
