@@ -10,6 +10,7 @@ from llvmlite import ir
 
 from ttc_llvm.problem.dtypes import DType, Kind
 
+from .llvmlite_extensions import vector_type
 from .values import F32, F64, I8
 
 _CARRIERS = {1: (I8, 1), 2: (ir.IntType(16), 1), 4: (F32, 1), 8: (F64, 1), 16: (F64, 2)}
@@ -23,7 +24,7 @@ def units(itemsize: int) -> int:
 def carrier_type(t: DType, count: int) -> ir.VectorType:
     """The vector that carries `count` elements bit for bit."""
     lane, per_element = _CARRIERS[t.itemsize]
-    return ir.VectorType(lane, count * per_element)
+    return vector_type(lane, count * per_element)
 
 
 def parts_per_element(t: DType) -> int:

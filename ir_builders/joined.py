@@ -14,10 +14,10 @@ from llvmlite import ir
 from ttc_llvm.lazy_dataclasses import dataclass, replace
 from ttc_llvm.lowering.layout import Register
 
-from .llvmlite_extensions import external, shuffle
+from .llvmlite_extensions import bitcast, external, reference, shuffle, vector_type, written
 from .memory import Access, store, store_non_temporal
 from .remainder_masks import RemainderMasks
-from .values import I64, at, guarded, i64, table
+from .values import I64, at, guarded, i64, less, table
 from .vector_loads import load
 
 LINE = 64  # bytes of a line, of a register, and of a partial line's slot
@@ -71,7 +71,7 @@ class LineJoiner:
             return registers[1]
         with b.if_else(place.begins, likely=False) as (then, otherwise):
             with then:
-                self._part(b, registers[1], place.address, b.sub(i64(LINE), past), scaled)
+                self._part(b, registers[1], place.address, less(b, LINE, past), scaled)
             with otherwise:
                 self._store_line(b, registers, place.address, past, scaled)
         return registers[1]
@@ -81,12 +81,12 @@ class LineJoiner:
         past = _past_boundary(b, end)
         with guarded(b, b.icmp_unsigned(">", past, i64(0)), "rest"):
             partial = self.partial_line(b, slot)
-            self._part(b, self._line(b, (partial, partial), past), at(b, end, b.neg(past)), past, scaled)
+            self._part(b, self._line(b, (partial, partial), past), at(b, end, less(b, 0, past)), past, scaled)
 
     def partial_line(self, b: ir.IRBuilder, slot: ir.Value) -> ir.Value:
         """The contents of a slot; anything before a run begins."""
         size = _lane(self.access)
-        return load(b, slot, ir.VectorType(ir.IntType(8 * size), LINE // size), LINE)
+        return load(b, slot, vector_type(ir.IntType(8 * size), LINE // size), LINE)
 
     def keep(self, b: ir.IRBuilder, partial: ir.Value, slot: ir.Value) -> None:
         """Put a partial line into its slot."""
@@ -97,12 +97,12 @@ class LineJoiner:
         elements = LINE // self.access.dtype.itemsize
         masks = RemainderMasks((elements,), {0: b.udiv(size, i64(self.access.dtype.itemsize))})
         part, register = replace(self.access, lanes=elements, masks=masks), Register((0,), tuple(range(elements)))
-        part.store(b, scaled(b.bitcast(value, part.vector), elements), address, register, False)
+        part.store(b, scaled(bitcast(b, value, part.vector), elements), address, register, False)
 
     def _widened(self, b: ir.IRBuilder, value: ir.Value, lanes: ir.VectorType) -> ir.Value:
         """The register in these lanes; a narrower one fills the first of them."""
         count = self.access.lanes * self.access.dtype.itemsize * lanes.count // LINE
-        cast = b.bitcast(value, ir.VectorType(lanes.element, count))
+        cast = bitcast(b, value, vector_type(lanes.element, count))
         missing = lanes.count - count
         return shuffle(b, cast, None, [*range(count), *[None] * missing]) if missing else cast
 
@@ -111,20 +111,23 @@ class LineJoiner:
     ) -> None:
         """Store the line that begins so many bytes before the address."""
         line, elements = self._line(b, registers, past), LINE // self.access.dtype.itemsize
-        value = scaled(b.bitcast(line, self.access.carrier(elements)), elements)
-        store_non_temporal(self.access.module, b, value, at(b, address, b.neg(past)), LINE)
+        value = scaled(bitcast(b, line, self.access.carrier(elements)), elements)
+        store_non_temporal(self.access.module, b, value, at(b, address, less(b, 0, past)), LINE)
 
     def _line(self, b: ir.IRBuilder, registers: Pair, past: ir.Value) -> ir.Value:
         """The line made of the last `past` bytes of one register and the first ones of another."""
         (old, new), size = registers, _lane(self.access)
-        chosen = load(b, at(b, self.numbers, b.sub(i64(LINE), past)), old.type, size)
+        chosen = load(b, at(b, self.numbers, less(b, LINE, past)), old.type, size)
         name = f"llvm.x86.avx512.vpermi2var.{_NAMES[size]}.512"
-        return b.call(external(self.access.module, name, old.type, [old.type] * 3), [old, chosen, new])
+        f, kind = reference(external(self.access.module, name, old.type, [old.type] * 3)), old.type
+        given = ", ".join([f"{kind} {reference(one)}" for one in (old, chosen, new)])
+        return written(b, kind, f"call {kind} {f}({given})")
 
 
 def _past_boundary(b: ir.IRBuilder, address: ir.Value) -> ir.Value:
     """Bytes from the last line boundary to an address."""
-    return b.and_(b.ptrtoint(address, I64), i64(LINE - 1), name="behind")
+    whole = written(b, I64, f"ptrtoint {address.type} {reference(address)} to i64")
+    return written(b, I64, f"and i64 {reference(whole)}, {LINE - 1}", "behind")
 
 
 def _lane(access: Access) -> int:

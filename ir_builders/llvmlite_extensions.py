@@ -1,4 +1,4 @@
-"""Extensions of llvmlite.ir: shuffles with undefined lanes, freeze, instructions as text, scalable vectors, visibility,
+"""Extensions of llvmlite.ir: instructions as text, shuffles with undefined lanes, freeze, scalable vectors, visibility,
 and attributes of functions that it does not know. Metadata of loops: `simd_loop.py`."""
 
 from __future__ import annotations
@@ -24,29 +24,14 @@ def _complete_escapes() -> None:
 _complete_escapes()
 
 
-class _Shuffle(ir.Instruction):  # llvmlite's own ShuffleVector refuses undefined lanes in its mask
-    def __init__(
-        self, parent: ir.Block, left: ir.Value, right: ir.Value, mask: str, lanes: int, name: str
-    ) -> None:
-        super().__init__(parent, vector_type(left.type.element, lanes), "shufflevector", [left, right], name=name)
-        self.mask = mask
-
-    def descr(self, buf: list[str]) -> None:
-        """Append the instruction's text, as llvmlite's printer asks for it."""
-        left, right = self.operands
-        buf.append(
-            f"shufflevector {left.type} {left.get_reference()}, {right.type} {right.get_reference()}, {self.mask}\n"
-        )
-
-
 def shuffle(
     b: ir.IRBuilder, left: ir.Value, right: ir.Value | None, mask: Sequence[int | None], name: str = ""
 ) -> ir.Value:
     """shufflevector; right None = unused; None in the mask = undefined lane."""
-    second = _undefined(left.type) if right is None else right
-    instruction = _Shuffle(b.block, left, second, _mask(tuple(mask)), len(mask), name)
-    b._insert(instruction)
-    return instruction
+    kind = left.type
+    second = "undef" if right is None else reference(right)
+    text = f"shufflevector {kind} {reference(left)}, {kind} {second}, {_mask(tuple(mask))}"
+    return written(b, vector_type(kind.element, len(mask)), text, name)
 
 
 @lru_cache(maxsize=1024)
@@ -59,11 +44,6 @@ def _mask(lanes: tuple[int | None, ...]) -> str:
 def vector_type(element: ir.Type, lanes: int) -> ir.VectorType:
     """A vector type; types are shared, for each keeps its text."""
     return ir.VectorType(element, lanes)
-
-
-@lru_cache(maxsize=256)
-def _undefined(vector: ir.VectorType) -> ir.Constant:
-    return ir.Constant(vector, ir.Undefined)
 
 
 class _ScalableVector(ir.VectorType):
@@ -172,33 +152,38 @@ def prefixed(module: ir.Module, prefix: str) -> Iterator[None]:
         module.scope = scope
 
 
-class _Freeze(ir.Instruction):
-    def __init__(self, parent: ir.Block, value: ir.Value, name: str) -> None:
-        super().__init__(parent, value.type, "freeze", [value], name=name)
-
-    def descr(self, buf: list[str]) -> None:
-        """Append the instruction's text, as llvmlite's printer asks for it."""
-        (value,) = self.operands
-        buf.append(f"freeze {value.type} {value.get_reference()}\n")
-
-
 def freeze(b: ir.IRBuilder, value: ir.Value, name: str = "") -> ir.Value:
     """The same value, whose origin later passes do not look into."""
-    instruction = _Freeze(b.block, value, name)
-    b._insert(instruction)
-    return instruction
+    return written(b, value.type, f"freeze {value.type} {reference(value)}", name)
+
+
+def bitcast(b: ir.IRBuilder, value: ir.Value, kind: ir.Type) -> ir.Value:
+    """The same bits as another type."""
+    own = value.type
+    return value if own is kind or own == kind else written(b, kind, f"bitcast {own} {reference(value)} to {kind}")
 
 
 class _Written(ir.Instruction):
     """Text alone, operands and metadata in it. It takes a tenth of the time of llvmlite's own instructions, whose
-    constructor is left out for that."""
+    constructor is left out for that, as is the search for a name where none is given: the next number is free."""
 
     def __init__(self, parent: ir.Block, kind: ir.Type, text: str, name: str) -> None:
-        self.parent, self.type, self.text = parent, kind, text
-        self._set_name(name)  # type: ignore[attr-defined]  # of every value that has a name
+        self.parent, self.type = parent, kind
+        if name:
+            self._set_name(name)  # type: ignore[attr-defined]  # of every value that has a name
+        else:
+            numbers: dict[str, int] = parent.scope._basenamemap
+            numbers[""] = number = numbers[""] + 1
+            self._name = f".{number}"
+        self._reference = f'%"{self._name}"'
+        self._text = text if isinstance(kind, ir.VoidType) else f"{self._reference} = {text}"
 
-    def _to_string(self) -> str:
-        return self.text if isinstance(self.type, ir.VoidType) else f"{self.get_reference()} = {self.text}"
+    def __str__(self) -> str:
+        return self._text
+
+    def get_reference(self) -> str:
+        """The name in text."""
+        return self._reference
 
     def __repr__(self) -> str:
         return f"<written {self}>"

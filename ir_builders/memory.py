@@ -12,7 +12,7 @@ from ttc_llvm.machine.target import Target
 from ttc_llvm.problem.dtypes import DType, Kind
 
 from .carriers import carrier_type, units
-from .llvmlite_extensions import external, reference, shuffle, suffix, written
+from .llvmlite_extensions import external, reference, shuffle, suffix, vector_type, written
 from .remainder_masks import RemainderMasks
 from .values import I32, PTR, VOID, at, i32, leading
 from .vector_loads import load, load_pieces
@@ -47,7 +47,7 @@ class Access:
         found = carrier_type(self.dtype, count)
         if not self.target.integers or self.dtype.kind is not Kind.OPAQUE or self.dtype.itemsize < 4:
             return found
-        return ir.VectorType(ir.IntType(8 * min(self.dtype.itemsize, 8)), found.count)
+        return vector_type(ir.IntType(8 * min(self.dtype.itemsize, 8)), found.count)
 
     def load(self, b: ir.IRBuilder, pointer: ir.Value, register: Register) -> ir.Value:
         """The register's active lanes; the others are zero or undefined. Nothing outside is touched."""

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from llvmlite import ir
 
 from ttc_llvm.lazy_dataclasses import dataclass, field
 from ttc_llvm.lowering.layout import HOLE, Register, unflatten
 
-from .values import Int, i64, splat
+from .llvmlite_extensions import reference, vector_type, written
+from .values import I1, Int, chosen, i64, splat
 
 
 @dataclass(slots=True)
@@ -35,7 +38,7 @@ class RemainderMasks:
         """A register's offset along an axis; 0 where all of its elements lie beyond that axis' length. None of its
         lanes is active, but processors take hundreds of cycles to find out where its address is not mapped."""
         exists = None if offset == 0 else self.exists(b, k, register)
-        return offset if exists is None else b.select(exists, i64(offset), i64(0))
+        return offset if exists is None else chosen(b, exists, offset, 0)
 
     def mask(self, b: ir.IRBuilder, register: Register, lanes: int, per_element: int) -> ir.Value:
         """The lanes of a register whose elements exist: every index along a remainder axis below its length."""
@@ -61,7 +64,14 @@ class RemainderMasks:
     def _below(self, b: ir.IRBuilder, k: int, column: tuple[int, ...], lane_type: ir.IntType) -> ir.Value:
         """The lanes whose index along an axis is below its length; rows of a block share most of these."""
         if (k, column) not in self.below:
-            bound = splat(b, b.trunc(self.lengths[k], lane_type), len(column))
-            known = ir.Constant(bound.type, list(column))
-            self.below[(k, column)] = b.icmp_unsigned("<", known, bound)
+            length = written(b, lane_type, f"trunc i64 {reference(self.lengths[k])} to {lane_type}")
+            bound = splat(b, length, len(column))
+            text = f"icmp ult {bound.type} {_listed(lane_type, column)}, {reference(bound)}"
+            self.below[(k, column)] = written(b, vector_type(I1, len(column)), text)
         return self.below[(k, column)]
+
+
+@lru_cache(maxsize=1024)
+def _listed(kind: ir.IntType, values: tuple[int, ...]) -> str:
+    """A vector of constants in text."""
+    return f"<{', '.join([f'{kind} {value}' for value in values])}>"

@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from llvmlite import ir
 
-from .llvmlite_extensions import reference, shuffle, written
+from .llvmlite_extensions import reference, shuffle, vector_type, written
 
 I1, I8, I32, I64 = (ir.IntType(bits) for bits in (1, 8, 32, 64))
 PTR = ir.PointerType()
@@ -72,6 +72,16 @@ def add(b: ir.IRBuilder, x: Int, y: Int) -> Int:
     return written(b, I64, f"add nsw i64 {spelled(x)}, {spelled(y)}")
 
 
+def less(b: ir.IRBuilder, x: Int, y: Int) -> ir.Value:
+    """x - y, which may wrap."""
+    return written(b, I64, f"sub i64 {spelled(x)}, {spelled(y)}")
+
+
+def chosen(b: ir.IRBuilder, condition: ir.Value, x: Int, y: Int) -> ir.Value:
+    """x where the condition holds, else y."""
+    return written(b, I64, f"select i1 {reference(condition)}, i64 {spelled(x)}, i64 {spelled(y)}")
+
+
 def minimum(b: ir.IRBuilder, x: Int, y: Int) -> Int:
     """The smaller of two signed integers."""
     if isinstance(x, int) and isinstance(y, int):
@@ -103,8 +113,8 @@ def _moved(b: ir.IRBuilder, pointer: ir.Value, offset: Int, how: str, name: str)
 
 def splat(b: ir.IRBuilder, scalar: ir.Value, lanes: int, name: str = "") -> ir.Value:
     """A vector with the scalar in every lane."""
-    vector = ir.VectorType(scalar.type, lanes)
-    single = b.insert_element(ir.Constant(vector, ir.Undefined), scalar, i32(0))
+    vector = vector_type(scalar.type, lanes)
+    single = written(b, vector, f"insertelement {vector} undef, {scalar.type} {reference(scalar)}, i32 0")
     return shuffle(b, single, None, [0] * lanes, name=name)
 
 

@@ -12,7 +12,8 @@ from llvmlite import ir
 
 from ttc_llvm.lazy_dataclasses import dataclass
 
-from ..values import I64, Int, add, i64, mul
+from ..llvmlite_extensions import reference, written
+from ..values import I1, I64, Int, add, chosen, i64, less, mul, spelled
 
 LEVELS = 4  # loops that the odometer counts through; further out it would hardly ever carry
 
@@ -49,10 +50,10 @@ def moves(b: ir.IRBuilder, loops: tuple[LoopState, ...], distance: int) -> tuple
             continue
         forward = add(b, digit * loop.step, 0 if carry is None else mul(b, carry, loop.step))
         forward = add(b, forward, loop.early)
-        over = b.icmp_signed(">=", b.add(loop.counter, i64(forward)), i64(loop.length))
-        wrapped = b.sub(i64(forward), i64(_rewind(loop)))
-        found.append(Move(loop.axis, b.select(over, wrapped, i64(forward))))
-        carry = b.zext(over, I64)
+        reached = written(b, I64, f"add i64 {reference(loop.counter)}, {spelled(forward)}")
+        over = written(b, I1, f"icmp sge i64 {reference(reached)}, {spelled(loop.length)}")
+        found.append(Move(loop.axis, chosen(b, over, less(b, forward, _rewind(loop)), forward)))
+        carry = written(b, I64, f"zext i1 {reference(over)} to i64")
     return tuple(found)
 
 

@@ -15,7 +15,7 @@ from ..llvmlite_extensions import freeze
 from ..memory import L1, L2
 from ..micro_tile import MicroTile, Sizes
 from ..peeled import Peeling
-from ..values import Int, add, beyond, i64, mul
+from ..values import Int, add, beyond, chosen, mul
 from . import odometer
 from .box_rows import BoxRows, Index
 from .lines import Line, Reader
@@ -94,7 +94,7 @@ def _micro_tile_lines(
             if (k, i) not in steps:
                 step = mul(b, i, reader.step(k))
                 lacking = k in short and k not in reader.layout.run and i >= short[k][0]
-                steps[k, i] = b.select(short[k][1], i64(0), i64(step)) if lacking else step
+                steps[k, i] = chosen(b, short[k][1], 0, step) if lacking else step
             offset = add(b, offset, steps[k, i])
         found.append(Line(origin.of(b, element[0]), offset, level))
     return found
