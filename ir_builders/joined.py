@@ -28,6 +28,15 @@ Scaled = Callable[[ir.Value, int], ir.Value]  # applies the arithmetic to so man
 
 
 @dataclass(frozen=True, slots=True)
+class Boundary:
+    """The line boundary before a register of B. past: bytes from there to it; lanes: numbers of the lanes of two
+    registers of which the line is made that begins there, None = they are read where they are needed."""
+
+    past: ir.Value
+    lanes: ir.Value | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Destination:
     """The place of a register of B: its address, any multiple of an item's size.
 
@@ -35,6 +44,7 @@ class Destination:
     """
 
     address: ir.Value
+    boundary: Boundary
     begins: ir.Value | None
 
 
@@ -53,27 +63,42 @@ class LineJoiner:
         lanes = range(2 * LINE // size)
         return cls(access, table(access.module, ir.IntType(8 * size), lanes, "lanes", LINE))
 
+    @property
+    def line(self) -> ir.VectorType:
+        """The type of lines."""
+        size = _lane(self.access)
+        return vector_type(ir.IntType(8 * size), LINE // size)
+
+    @property
+    def whole(self) -> bool:
+        """True where registers are as long as lines: boundaries lie at the same place in all of a row."""
+        return self.access.lanes * self.access.dtype.itemsize == LINE
+
+    def boundary(self, b: ir.IRBuilder, address: ir.Value, in_row: int) -> Boundary:
+        """The boundary before a register, the first of so many in a row whose boundaries are alike."""
+        past = _past_boundary(b, address)
+        return Boundary(past, self._lanes(b, past) if self.whole and in_row > 1 else None)
+
     def join(
         self, b: ir.IRBuilder, partial: ir.Value, value: ir.Value, place: Destination, count: int, scaled: Scaled
     ) -> ir.Value:
         """Store the line that ends within the first `count` elements of a register, if one does, or the part of it that
         a run begins with; returns the partial line behind them. Partial lines hold elements as they come from A."""
         size, length = _lane(self.access), count * self.access.dtype.itemsize
-        registers = partial, self._widened(b, value, partial.type)
-        past = _past_boundary(b, place.address)
+        registers, past = (partial, self._widened(b, value, partial.type)), place.boundary.past
         if length < LINE:
             with guarded(b, b.icmp_unsigned(">=", past, i64(LINE - length)), "line"):
-                self._store_line(b, registers, place.address, past, scaled)
+                self._store_line(b, registers, place, scaled)
             gone = length // size
             return shuffle(b, *registers, range(gone, gone + LINE // size))
         if place.begins is None:
-            self._store_line(b, registers, place.address, past, scaled)
+            self._store_line(b, registers, place, scaled)
             return registers[1]
         with b.if_else(place.begins, likely=False) as (then, otherwise):
             with then:
                 self._part(b, registers[1], place.address, less(b, LINE, past), scaled)
             with otherwise:
-                self._store_line(b, registers, place.address, past, scaled)
+                self._store_line(b, registers, place, scaled)
         return registers[1]
 
     def flush(self, b: ir.IRBuilder, end: ir.Value, slot: ir.Value, scaled: Scaled) -> None:
@@ -81,12 +106,11 @@ class LineJoiner:
         past = _past_boundary(b, end)
         with guarded(b, b.icmp_unsigned(">", past, i64(0)), "rest"):
             partial = self.partial_line(b, slot)
-            self._part(b, self._line(b, (partial, partial), past), at(b, end, less(b, 0, past)), past, scaled)
+            self._part(b, self._line(b, (partial, partial), Boundary(past)), at(b, end, less(b, 0, past)), past, scaled)
 
     def partial_line(self, b: ir.IRBuilder, slot: ir.Value) -> ir.Value:
         """The contents of a slot; anything before a run begins."""
-        size = _lane(self.access)
-        return load(b, slot, vector_type(ir.IntType(8 * size), LINE // size), LINE)
+        return load(b, slot, self.line, LINE)
 
     def keep(self, b: ir.IRBuilder, partial: ir.Value, slot: ir.Value) -> None:
         """Put a partial line into its slot."""
@@ -106,22 +130,24 @@ class LineJoiner:
         missing = lanes.count - count
         return shuffle(b, cast, None, [*range(count), *[None] * missing]) if missing else cast
 
-    def _store_line(
-        self, b: ir.IRBuilder, registers: Pair, address: ir.Value, past: ir.Value, scaled: Scaled
-    ) -> None:
-        """Store the line that begins so many bytes before the address."""
-        line, elements = self._line(b, registers, past), LINE // self.access.dtype.itemsize
+    def _store_line(self, b: ir.IRBuilder, registers: Pair, place: Destination, scaled: Scaled) -> None:
+        """Store the line that begins at the boundary before a register's place."""
+        line, elements = self._line(b, registers, place.boundary), LINE // self.access.dtype.itemsize
         value = scaled(bitcast(b, line, self.access.carrier(elements)), elements)
-        store_non_temporal(self.access.module, b, value, at(b, address, less(b, 0, past)), LINE)
+        store_non_temporal(self.access.module, b, value, at(b, place.address, less(b, 0, place.boundary.past)), LINE)
 
-    def _line(self, b: ir.IRBuilder, registers: Pair, past: ir.Value) -> ir.Value:
+    def _line(self, b: ir.IRBuilder, registers: Pair, boundary: Boundary) -> ir.Value:
         """The line made of the last `past` bytes of one register and the first ones of another."""
         (old, new), size = registers, _lane(self.access)
-        chosen = load(b, at(b, self.numbers, less(b, LINE, past)), old.type, size)
+        chosen = self._lanes(b, boundary.past) if boundary.lanes is None else boundary.lanes
         name = f"llvm.x86.avx512.vpermi2var.{_NAMES[size]}.512"
         f, kind = reference(external(self.access.module, name, old.type, [old.type] * 3)), old.type
         given = ", ".join([f"{kind} {reference(one)}" for one in (old, chosen, new)])
         return written(b, kind, f"call {kind} {f}({given})")
+
+
+    def _lanes(self, b: ir.IRBuilder, past: ir.Value) -> ir.Value:
+        return load(b, at(b, self.numbers, less(b, LINE, past)), self.line, _lane(self.access))
 
 
 def _past_boundary(b: ir.IRBuilder, address: ir.Value) -> ir.Value:

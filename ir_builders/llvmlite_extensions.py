@@ -118,6 +118,15 @@ def encoded(module: ir.Module, signature: ir.FunctionType, name: str, code: byte
     return function
 
 
+def spent(module: ir.Module) -> str:
+    """The text of a module that nobody needs any more: its instructions are freed. They and their blocks refer to each
+    other, and the garbage collector would take as long to find them all as they took to print."""
+    text = str(module)
+    for block in (block for function in module.functions for block in function.blocks):
+        block.instructions.clear()
+    return text
+
+
 class _PrefixedScope:
     """The names of a module as llvmlite keeps them; new ones get a prefix, but for LLVM's and those of metadata."""
 

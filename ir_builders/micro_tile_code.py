@@ -20,7 +20,7 @@ from ttc_llvm.problem.kinds import Alpha, Beta
 from . import network, scalable, segments
 from .carriers import carrier_type, units
 from .conversion import convert
-from .joined import Destination, LineJoiner
+from .joined import Boundary, Destination, LineJoiner
 from .llvmlite_extensions import shuffle
 from .memory import Access, store_non_temporal
 from .micro_tile import MicroTile, Sizes
@@ -49,7 +49,6 @@ class MicroTileCode:
     ) -> None:  # fmt: skip
         self.module, self.b, self.tile, self.scalars, self.sizes = module, b, tile, scalars[tile.node.op], sizes
         self.source, self.target = pointers
-        self.continuation = continuation
         node = tile.node
         self.masks = masks = RemainderMasks(node.block, lengths) if node.remainder_axes else None
         self.read_a = node.op.alpha is not Alpha.ZERO
@@ -62,13 +61,12 @@ class MicroTileCode:
         self.rows: dict[int, ir.Value] = {}
         self.together = tile.stored_together
         self.held: list[ir.Value] = []
-        self.slots, self.first = slots, first
+        self.slots, self.first, self.continuation = slots, first, continuation
         self.partial: ir.Value | None = None  # partial line of the row at hand
+        self.boundary: Boundary | None = None  # before its registers
         self.joiner = None if slots is None else LineJoiner.of(self.store_side)
-        self.further = [
-            MicroTileCode(module, b, one, (pointer, self.target), scalars, sizes, lengths)
-            for one, pointer in zip(tile.further, further, strict=True)
-        ]
+        pairs = [(one, (pointer, self.target)) for one, pointer in zip(tile.further, further, strict=True)]
+        self.further = [MicroTileCode(module, b, one, both, scalars, sizes, lengths) for one, both in pairs]
 
     def emit(self, prefetches: Sequence[Callable[[], None]]) -> None:
         """Finish register of B by register of B. prefetches: each emits one; they are spread between the stores,
@@ -78,8 +76,7 @@ class MicroTileCode:
                 prefetch()
             segments.emit(self)
             return
-        count = len(self.tile.b.registers)
-        loaded = 0
+        count, loaded = len(self.tile.b.registers), 0
         for number in range(count):
             for prefetch in prefetches[number * len(prefetches) // count : (number + 1) * len(prefetches) // count]:
                 prefetch()
@@ -149,12 +146,12 @@ class MicroTileCode:
         return self._scaled(found, self.tile.a.lanes) if self.tile.first else found
 
     def _load_pieces(self, pieces: Pieces) -> ir.Value:
-        size = self.tile.node.source.dtype.itemsize
-        places = [None if p is None else at(self.b, self._row(p[0]), p[1] * size) for p in pieces]
+        side = self.load_side
+        places = [None if p is None else at(self.b, self._row(p[0]), p[1] * side.dtype.itemsize) for p in pieces]
         if not self.in_place:
-            return self.load_side.load_pieces(self.b, places, self.tile.b.lanes)
-        part = carrier_type(self.tile.node.source.dtype, self.tile.b.lanes // len(places))
-        parts = [None if p is None else self.b.load(p, typ=part, align=self.load_side.align) for p in places]
+            return side.load_pieces(self.b, places, self.tile.b.lanes)
+        part = carrier_type(side.dtype, self.tile.b.lanes // len(places))
+        parts = [None if p is None else self.b.load(p, typ=part, align=side.align) for p in places]
         return scalable.joined(self.b, parts, part)
 
     def _row(self, number: int) -> ir.Value:
@@ -210,8 +207,10 @@ class MicroTileCode:
         in_row = -(-prod(self.tile.node.block[k] for k in side.run) // side.lanes)
         first = number % in_row == 0
         before = joiner.partial_line(b, slot) if first or self.partial is None else self.partial
-        place, count = Destination(address, self.first if first else None), len(side.registers[number].elements)
-        self.partial = joiner.join(b, before, a, place, count, self._scaled)
+        if self.boundary is None or first or not joiner.whole:
+            self.boundary = joiner.boundary(b, address, in_row)
+        place = Destination(address, self.boundary, self.first if first else None)
+        self.partial = joiner.join(b, before, a, place, len(side.registers[number].elements), self._scaled)
         if (number + 1) % in_row == 0:
             joiner.keep(b, self.partial, slot)
 

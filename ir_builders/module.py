@@ -18,6 +18,7 @@ from . import attributes
 from .box import Box
 from .context import Context
 from .frame import reserved
+from .llvmlite_extensions import spent
 from .loops import displaced, emit, existing
 from .masked_edges import MaskedEdges, load_params
 from .micro_tile import Sizes
@@ -35,6 +36,11 @@ def build(nest: LoopNest, target: Target, name: str = "kernel") -> ir.Module:
     add_kernel(module, nest, target, name)
     attributes.length_known(module.functions, target)
     return module
+
+
+def text(nest: LoopNest, target: Target, name: str) -> str:
+    """The text of that module."""
+    return spent(build(nest, target, name))
 
 
 def new_module(target: Target, name: str = "ttc_llvm") -> ir.Module:

@@ -13,10 +13,10 @@ entry:
   %".11" = getelementptr inbounds i8, ptr %"params", i64 24
   %"p3" = load i64, ptr %".11", align 8
   %"alpha0" = load double, ptr %"scalars", align 8
-  %".62" = insertelement <2 x double> <double undef, double undef>, double %"alpha0", i32 0
-  %".63" = shufflevector <2 x double> %".62", <2 x double> <double undef, double undef>, <2 x i32> <i32 0, i32 0>
-  %".130" = insertelement <1 x double> <double undef>, double %"alpha0", i32 0
-  %".131" = shufflevector <1 x double> %".130", <1 x double> <double undef>, <1 x i32> <i32 0>
+  %".62" = insertelement <2 x double> undef, double %"alpha0", i32 0
+  %".63" = shufflevector <2 x double> %".62", <2 x double> undef, <2 x i32> <i32 0, i32 0>
+  %".130" = insertelement <1 x double> undef, double %"alpha0", i32 0
+  %".131" = shufflevector <1 x double> %".130", <1 x double> undef, <1 x i32> <i32 0>
   br label %"task.head"
 task.head:
   %"task" = phi  i64 [%"begin", %"entry"], [%"task.next", %"i0.tail.end"]

@@ -114,8 +114,8 @@ head.then:
   %".89" = mul nsw i64 %".85", 8
   %".90" = getelementptr inbounds i8, ptr %"scratch", i64 %".89"
   %".91" = trunc i64 %".86" to i32
-  %".92" = insertelement <4 x i32> <i32 undef, i32 undef, i32 undef, i32 undef>, i32 %".91", i32 0
-  %".93" = shufflevector <4 x i32> %".92", <4 x i32> <i32 undef, i32 undef, i32 undef, i32 undef>, <4 x i32> <i32 0, i32 0, i32 0, i32 0>
+  %".92" = insertelement <4 x i32> undef, i32 %".91", i32 0
+  %".93" = shufflevector <4 x i32> %".92", <4 x i32> undef, <4 x i32> <i32 0, i32 0, i32 0, i32 0>
   %".94" = icmp ult <4 x i32> <i32 0, i32 1, i32 2, i32 3>, %".93"
   %".95" = call <4 x double> @"llvm.masked.load.v4f64.p0"(ptr %".90", i32 1, <4 x i1> %".94", <4 x double> zeroinitializer)
   %".96" = mul nsw i64 %".85", 8
@@ -193,8 +193,8 @@ tail.then:
   %".156" = mul nsw i64 %".152", 8
   %".157" = getelementptr inbounds i8, ptr %"scratch", i64 %".156"
   %".158" = trunc i64 %".153" to i32
-  %".159" = insertelement <4 x i32> <i32 undef, i32 undef, i32 undef, i32 undef>, i32 %".158", i32 0
-  %".160" = shufflevector <4 x i32> %".159", <4 x i32> <i32 undef, i32 undef, i32 undef, i32 undef>, <4 x i32> <i32 0, i32 0, i32 0, i32 0>
+  %".159" = insertelement <4 x i32> undef, i32 %".158", i32 0
+  %".160" = shufflevector <4 x i32> %".159", <4 x i32> undef, <4 x i32> <i32 0, i32 0, i32 0, i32 0>
   %".161" = icmp ult <4 x i32> <i32 0, i32 1, i32 2, i32 3>, %".160"
   %".162" = call <4 x double> @"llvm.masked.load.v4f64.p0"(ptr %".157", i32 1, <4 x i1> %".161", <4 x double> zeroinitializer)
   %".163" = mul nsw i64 %".152", 8

@@ -63,7 +63,7 @@ def ir_text(canonical: Canonical, plan: CpuPlan, target: Target, loads: int = 0)
 
 def _text(nest: LoopNest, target: Target) -> str:
     with locks.uncollected():
-        return str(_builder().build(nest, target, NAME))
+        return _builder().text(nest, target, NAME)  # type: ignore[no-any-return]
 
 
 @lru_cache(maxsize=1)

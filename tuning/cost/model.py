@@ -8,6 +8,7 @@ from math import inf
 from operator import itemgetter
 
 from ttc_llvm.lazy_dataclasses import replace
+from ttc_llvm.locks import uncollected
 from ttc_llvm.lowering.plan import CpuPlan
 from ttc_llvm.machine.target import Target
 from ttc_llvm.problem.canonical import Canonical
@@ -87,7 +88,10 @@ def _shared_otherwise(plan: CpuPlan, other: CpuPlan) -> bool:
 @lru_cache(maxsize=1024)
 def model_plan(canonical: Canonical, target: Target, threads: int, forced: Forced = FREE) -> CpuPlan:
     """The cost model's first choice; nothing is timed. Remembered: it takes milliseconds."""
-    return NOTHING if canonical.elements == 0 else next(ranked(canonical, target, threads, forced))
+    if canonical.elements == 0:
+        return NOTHING
+    with uncollected():
+        return next(ranked(canonical, target, threads, forced))
 
 
 def _unique(plans: Iterator[CpuPlan]) -> Iterator[CpuPlan]:
