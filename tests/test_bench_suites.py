@@ -44,7 +44,7 @@ def axes(case: Case) -> str:
 # By suite: copies and updates.
 COUNTS = {
     "ttc57": (57, 57), "ragged": (171, 171), "pow2": (45, 45), "small-dims": (76, 64), "hot": (25, 23),
-    "dtypes": (90, 80), "casts": (69, 69), "in-place": (21, 21), "ld": (42, 42), "narrow": (128, 128),
+    "dtypes": (90, 80), "casts": (69, 69), "in-place": (21, 21), "sums": (6, 6), "ld": (42, 42), "narrow": (128, 128),
     "threads": (48, 48),
 }  # fmt: skip
 

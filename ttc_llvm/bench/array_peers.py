@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import importlib.metadata
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -22,9 +22,11 @@ from .workspace import Workspace, start_elements
 
 def views(workspace: Workspace) -> tuple[Array, Array]:
     """A and B with the problem's own axes: A permuted as B is, both slowest axis first, as NumPy prefers them."""
-    problem = workspace.case.problem
-    a, b = _view(workspace, "a"), _view(workspace, "b")
-    return a.transpose(problem.perm).transpose(), b.transpose()
+    return _permuted(workspace, workspace.case.problem.perm), _view(workspace, "b").transpose()
+
+
+def _permuted(workspace: Workspace, perm: tuple[int, ...]) -> Array:
+    return np.transpose(_view(workspace, "a"), perm[::-1])
 
 
 def _view(workspace: Workspace, which: str) -> Array:
@@ -56,8 +58,8 @@ def _repeated(call: Callable[[], object]) -> Callable[[int], None]:
 
 
 class Numpy:
-    """`b[...] = a` of a permuted view, or `b[...] = alpha * a + beta * b`; NumPy uses one thread. In place it copies A
-    first."""
+    """`b[...] = a` of a permuted view, or `b[...] = alpha * a + beta * b`, of all terms; NumPy uses one thread. In
+    place it copies A first."""
 
     name = "numpy"
     version = np.__version__
@@ -69,23 +71,27 @@ class Numpy:
         foreign = problem.a != problem.b and [t for t in (problem.a, problem.b) if dtypes.is_foreign(t)]
         if foreign and None in map(_numpys, foreign):
             return None
-        if problem.beta == 0 and problem.alpha == 1 and not problem.conjugate:
+        if problem.beta == 0 and problem.alpha == 1 and not problem.conjugate and not problem.terms:
             run = _repeated(lambda: np.copyto(b, a, casting="unsafe"))
         elif problem.compute.kind is Kind.OPAQUE:
             return None
         else:
-            run = _repeated(_expression(problem, a, b))
+            parts = [(factor, _permuted(workspace, perm)) for factor, perm in problem.terms] or [(1, a)]
+            run = _repeated(_expression(problem, parts, b))
         return Contender(self.name, workspace.canonical.bytes_moved, run, foreign=True)
 
 
-def _expression(problem: Problem, a: Array, b: Array) -> Callable[[], object]:
+def _expression(problem: Problem, parts: Sequence[tuple[complex, Array]], b: Array) -> Callable[[], object]:
     scalar = dtypes.to_numpy(problem.compute).type
-    alpha, beta = scalar(problem.alpha), scalar(problem.beta)
+    beta = scalar(problem.beta)
+    terms = [(scalar(problem.alpha * factor), a) for factor, a in parts]
 
     def update() -> None:
-        x = a.conj() if problem.conjugate else a
         with np.errstate(all="ignore"):  # updated again and again, B grows out of its type's range
-            np.copyto(b, alpha * x if problem.beta == 0 else alpha * x + beta * b, casting="unsafe")
+            total, *others = (alpha * (a.conj() if problem.conjugate else a) for alpha, a in terms)
+            for one in others:
+                total += one
+            np.copyto(b, total if problem.beta == 0 else total + beta * b, casting="unsafe")
 
     return update
 
@@ -100,9 +106,9 @@ class Torch:
         self.version = str(self._torch.__version__)
 
     def contender(self, workspace: Workspace) -> Contender | None:
-        """PyTorch at work; None in place, and for element types that it does not have."""
+        """PyTorch at work; None in place, of sums, and for element types that it does not have."""
         torch, problem = self._torch, workspace.case.problem
-        unlike = problem.conjugate or problem.a.swapped or problem.inplace
+        unlike = problem.conjugate or problem.a.swapped or problem.inplace or problem.terms
         if not (is_native(problem.a) and is_native(problem.b)) or unlike:
             return None
         sides = zip(views(workspace), (problem.a, problem.b), strict=True)
@@ -139,9 +145,10 @@ class Jax:
         self.version = str(self._jax.__version__)
 
     def contender(self, workspace: Workspace) -> Contender | None:
-        """JAX at work; None in place, for padded tensors, updates, mixed types, and types it lacks."""
+        """JAX at work; None in place, of sums, for padded tensors, updates, mixed types, and types it lacks."""
         jax, problem = self._jax, workspace.case.problem
-        unlike = problem.outer_a != problem.size or problem.outer_b != problem.size_b or problem.inplace
+        unlike = problem.outer_a != problem.size or problem.outer_b != problem.size_b
+        unlike = unlike or problem.inplace or bool(problem.terms)
         if unlike or problem.beta != 0 or problem.alpha != 1 or problem.a != problem.b or not is_native(problem.a):
             return None
         rank = len(problem.perm)

@@ -12,8 +12,8 @@ from ..errors import OptionError
 from ..lazy_dataclasses import dataclass, replace
 from ..problem.canonical import Canonical, canonicalise, static
 from ..problem.dtypes import Kind
-from ..problem.orbits import cycles
 from ..problem.problem import Problem
+from ..problem.wording import number
 
 COPY, UPDATE = "copy", "update"
 KINDS = (COPY, UPDATE)
@@ -64,7 +64,9 @@ class Case:
 
 def describe(problem: Problem) -> str:
     """`1,0 7264x7264 s`, and leading dimensions where there are any."""
-    parts = [",".join(map(str, problem.perm)), "x".join(map(str, problem.size)), problem.dtype]
+    terms = (f"{number(x)}:{','.join(map(str, perm))}" for x, perm in problem.terms)
+    moved = ";".join(terms) or ",".join(map(str, problem.perm))
+    parts = [moved, "x".join(map(str, problem.size)), problem.dtype]
     outer = (("lda", problem.lda), ("ldb", problem.ldb))
     parts += [f"{name} {'x'.join(map(str, sizes))}" for name, sizes in outer if sizes is not None]
     return " ".join(parts) + " conj" * problem.conjugate + " in place" * problem.inplace
@@ -109,9 +111,17 @@ def shrunk(case: Case, limit: int) -> Case:
     size = list(problem.size)
     while prod(size) * item > limit and max(size) > 1:
         longest = max(range(len(size)), key=lambda k: size[k])
-        for k in next(cycle for cycle in cycles(problem.perm) if longest in cycle) if problem.inplace else [longest]:
+        for k in _equal(problem, longest):
             size[k] = -(-size[k] // 2)
     return replace(case, problem=resized(problem, tuple(size)))
+
+
+def _equal(problem: Problem, k: int) -> list[int]:
+    """The indices whose extents have to be that of an index: which take its place, in place or in a sum."""
+    perms, found = [perm for _, perm in problem.terms] or [problem.perm] * problem.inplace, [k]
+    for one in found:  # which grows
+        found += dict.fromkeys(perm[one] for perm in perms if perm[one] not in found)
+    return found
 
 
 def enlarged(case: Case, size: int) -> Case:

@@ -15,7 +15,7 @@ from .contender import Contender
 from .workspace import Workspace
 
 PIECE = 4 << 20  # bytes compared at a time
-TOLERANCE = {32: 1e-5, 64: 1e-13}  # of updates: others may fuse multiply and add
+TOLERANCE = {32: 1e-5, 64: 1e-13}  # of updates and sums: others may fuse multiply and add
 
 Bytes = npt.NDArray[np.uint8]
 
@@ -36,9 +36,15 @@ class Check:
     def _verify(self) -> None:
         workspace = self.workspace
         form, start = workspace.canonical, replace(workspace.b, memory=self._start)
+        further: list[verify.Added] = []
         a = buffers.strided(start if form.in_place else workspace.a, form, "a")
         before = buffers.strided(start, form, "b")
-        wrong = verify.mismatch(form, a, before, workspace.view("b"), workspace.scalars, workspace.threads)
+        scalars = workspace.scalars
+        if form.terms:
+            alpha, *others = (scalars[0] * factor for factor, _ in workspace.case.problem.terms)
+            scalars = alpha, scalars[1]
+            further = [verify.Added(x, y) for x, y in zip(buffers.further(workspace.a, form), others, strict=True)]
+        wrong = verify.mismatch(form, a, before, workspace.view("b"), scalars, workspace.threads, further)
         if wrong is not None:
             raise VerificationError(f"our kernel computed a wrong element at index {wrong} of {form}")
 
@@ -66,7 +72,8 @@ class Check:
         if np.array_equal(got, wanted):
             return True
         problem = self.workspace.case.problem
-        if self.workspace.canonical.kinds.beta is Beta.ZERO or problem.b.kind is Kind.OPAQUE:
+        copied = self.workspace.canonical.kinds.beta is Beta.ZERO and not problem.terms
+        if copied or problem.b.kind is Kind.OPAQUE:
             return False
         bits = min(t.real_bits for t in (problem.a, problem.b, problem.compute) if t.real_bits)
         x, y = (piece.view(f"f{problem.b.real_bits // 8}") for piece in (got, wanted))

@@ -98,7 +98,7 @@ class CaseComparison:
             mode="hot" if case.hot else "cold",
             threads=self.threads,
             case=case.text,
-            problem=problem_fields(case.problem) | {"offset": case.offset},
+            problem=problem_fields(case.problem) | {"perm": case.problem.perm, "offset": case.offset},
             canonical=str(self.workspace.canonical),
             run_bytes=run_bytes(case.canonical),
             plan=solved.plan,

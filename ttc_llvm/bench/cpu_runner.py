@@ -21,7 +21,7 @@ from ..tuning.measurement import GIB
 from ..tuning.search import buffers
 from ..tuning.search.available import available_memory
 from ..tuning.search.progress import Progress
-from . import facts, ours, two_passes
+from . import facts, ours, sum_cases, two_passes
 from .cases import Case, describe
 from .check import Check
 from .comparison import LEAST, CaseComparison, Ceilings, ComparisonSettings, Solved
@@ -159,7 +159,8 @@ class _Measured:
             planned = plan_canonical(
                 workspace.canonical, self.options, workspace.scalars, store, self._progress, case.problem
             )
-            passes = [*two_passes.contenders(workspace, self.options, store)]
+            ways = two_passes.contenders, sum_cases.one_by_one
+            passes = [one for way in ways for one in way(workspace, self.options, store)]
         if seen:
             raise KeyboardInterrupt
         measured = planned.measurement

@@ -98,9 +98,10 @@ class Hptt:
         return all(hasattr(self._library, name) for t in _TYPES.values() for name in (_create(t), _execute(t)))
 
     def contender(self, workspace: Workspace) -> Contender | None:
-        """HPTT at work; None in place, for mixes and types but s, d, c, z, and for more loops than it can tune."""
+        """HPTT at work; None in place, of sums, for mixes and types but s, d, c, z, and for more loops than it
+        can tune."""
         problem = workspace.case.problem
-        if problem.dtype not in _TYPES or problem.inplace:
+        if problem.dtype not in _TYPES or problem.inplace or problem.terms:
             return None
         if self.mode is PlanMode.MEASURE and len(workspace.case.canonical.axes) > MOST_TUNED:
             return None

@@ -11,7 +11,6 @@ from ..lowering.lower import lower
 from ..lowering.nodes import Micro, Node
 from ..lowering.plan import CpuPlan
 from ..machine.target import Target
-from ..problem import dtypes
 from ..problem.canonical import Canonical, Placed, canonicalise
 from ..problem.dtypes import Kind
 from ..problem.kinds import UPDATE, Beta
@@ -36,7 +35,7 @@ def solution(workspace: Workspace, planned: Planned[CpuPlan]) -> Contender:
         built = kernel.cache.obtain(workspace.canonical, planned.plan, workspace.target, code)
         return native(OURS, workspace.canonical, built, addresses, workspace.scalars, workspace.threads)
     executable = Executable(Placed(workspace.canonical, 0, 0), planned.plan, workspace.target, planned.objects)
-    values = dtypes.scalars(workspace.canonical.compute, *workspace.scalars)
+    values = workspace.values
     at = 0 if values is None else int(values.ctypes.data)
 
     def run(repeats: int, keep: object = values) -> None:
@@ -104,8 +103,9 @@ def _memcpy(workspace: Workspace) -> Iterator[Contender]:
 
 
 def tiled(workspace: Workspace, plan: CpuPlan) -> Iterator[Contender]:
-    """The plan's own tiles in the same order, but over tensors of one layout: nothing is permuted; none in place."""
-    for side in () if workspace.canonical.in_place else ("b", "a"):
+    """The plan's own tiles in the same order, but over tensors of one layout: nothing is permuted; none in place
+    and of sums."""
+    for side in () if workspace.canonical.in_place or workspace.canonical.terms else ("b", "a"):
         steps = workspace.canonical.strides(side)
         pairs = zip(workspace.canonical.axes, steps, strict=True)
         axes = tuple(replace(axis, stride_a=step, stride_b=step) for axis, step in pairs)
@@ -121,7 +121,10 @@ def tiled(workspace: Workspace, plan: CpuPlan) -> Iterator[Contender]:
 
 
 def pattern(workspace: Workspace, plan: CpuPlan) -> Iterator[Contender]:
-    """The plan's own tiles on the problem's own layouts: the same rows read and written, nothing permuted inside."""
+    """The plan's own tiles on the problem's own layouts: the same rows read and written, nothing permuted inside; none
+    of sums."""
+    if workspace.canonical.terms:
+        return
     addresses = workspace.source.address, workspace.b.address
     aligned = addresses[1] % (workspace.target.vector_bits // 8) == 0
     built = _straight(workspace.canonical, plan if aligned else plan.ordinary, workspace.target)

@@ -16,7 +16,7 @@ from .setting import Measured, differing
 LONG_RUN = 128  # bytes: sub-tensors whose runs are shorter are summed up apart
 RUNS_MATTER = ("ld",)
 WIDEST = 28  # characters of a permutation or size: ranks of 26 are cut
-EXTRA = ("memcpy", "tiled copy", "pattern", "two passes")  # ratios shown beside that to the ceiling
+EXTRA = ("memcpy", "tiled copy", "pattern", "two passes", "calls")  # ratios shown beside that to the ceiling
 KINDS = {"copy": "beta = 0", "update": "beta != 0"}
 Value = str | float | None
 

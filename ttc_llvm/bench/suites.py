@@ -13,6 +13,7 @@ from ..problem.problem import Problem
 from .cases import KINDS, Case, as_kind, enlarged
 from .cast_cases import casts
 from .in_place_cases import in_place
+from .sum_cases import sums
 from .ttc57 import SHAPES, TEN, in_type
 
 TENSOR = 200 << 20  # bytes
@@ -196,6 +197,7 @@ SUITES: dict[str, Callable[[int], Iterable[Case]]] = {
     "dtypes": dtypes,
     "casts": casts,
     "in-place": in_place,
+    "sums": sums,
     "ld": ld,
     "narrow": narrow,
     "threads": threads,

@@ -13,7 +13,7 @@ from ..compiling.trial import HOT_SECONDS
 from ..lazy_dataclasses import dataclass, field
 from ..lowering import items
 from ..machine.target import Target
-from ..problem import dtypes
+from ..problem import dtypes, summands
 from ..problem.canonical import Canonical
 from ..problem.dtypes import DType
 from ..problem.formats import Float
@@ -36,7 +36,7 @@ class Memory:
     """Random buffers, reused from case to case: filling them takes longer than a run."""
 
     def __init__(self) -> None:
-        self._blocks: dict[str, tuple[DType, buffers.Bytes]] = {}
+        self._blocks: dict[str, tuple[tuple[Any, ...], buffers.Bytes]] = {}
 
     @property
     def held(self) -> int:
@@ -51,18 +51,20 @@ class Memory:
         extent = buffers.span(canonical, which)
         offset = start_elements(case, which) * filled.itemsize // t.itemsize
         size = (extent.elements + offset) * t.itemsize
-        block = self._block(which, filled, size, threads)
-        return Tensor(block[: max(size, 1)], t, extent.origin + offset)
+        coarse = bool(canonical.terms)
+        block = self._block(which, filled, coarse, size, threads)
+        return Tensor(block[: max(size, 1)], t, extent.origin + offset, coarse)
 
-    def _block(self, which: str, filled: DType, size: int, threads: int) -> buffers.Bytes:
+    def _block(self, which: str, filled: DType, coarse: bool, size: int, threads: int) -> buffers.Bytes:
         known = self._blocks.pop(which, None)
-        if known is not None and _contents(known[0]) == _contents(filled) and len(known[1]) >= size:
+        wanted = coarse, _contents(filled)
+        if known is not None and known[0] == wanted and len(known[1]) >= size:
             self._blocks[which] = known
             return known[1]
         del known  # the old block goes before the new one comes
         block = buffers.allocate(-(-size // GRAIN) * GRAIN)
-        Tensor(block, filled, 0).fill(1 if which == "a" else 2, threads)
-        self._blocks[which] = filled, block
+        Tensor(block, filled, 0, coarse).fill(1 if which == "a" else 2, threads)
+        self._blocks[which] = wanted, block
         return block
 
 
@@ -118,6 +120,13 @@ class Workspace:
     def scalars(self) -> tuple[complex, complex]:
         """alpha and beta."""
         return self.case.problem.alpha, self.case.problem.beta
+
+    @property
+    def values(self) -> npt.NDArray[np.generic] | None:
+        """The scalars as the case's kernels read them; None for plain moves."""
+        if self.canonical.terms:
+            return summands.scalars(self.case.problem)
+        return dtypes.scalars(self.canonical.compute, *self.scalars)
 
     def view(self, which: str) -> npt.NDArray[np.generic]:
         """A tensor as a NumPy view with the canonical axes."""

@@ -16,7 +16,7 @@ from ..lazy_dataclasses import dataclass, field, replace
 from ..logs import Log
 from ..lowering.plan import CpuPlan
 from ..machine.target import Target
-from ..problem import dtypes, sums
+from ..problem import dtypes
 from ..problem.canonical import Canonical
 from ..problem.kinds import Beta
 from ..runtime import backend, kernel, runtime
@@ -143,11 +143,8 @@ class Trial:
 
     def _further(self) -> list[Added]:
         """The further terms of a sum, by their strides."""
-        found = []
-        for number, (term, alpha) in enumerate(zip(self.canonical.terms, self._alphas(), strict=True), 1):
-            there = replace(self.a, origin=self.a.origin + term.offset)
-            found.append(Added(buffers.strided(there, sums.single(self.canonical, number), "a"), alpha))
-        return found
+        views = buffers.further(self.a, self.canonical)
+        return [Added(a, alpha) for a, alpha in zip(views, self._alphas(), strict=True)]
 
     def _alphas(self) -> list[complex]:
         """Of the further terms."""

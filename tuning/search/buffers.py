@@ -143,6 +143,12 @@ def strided(t: Tensor, canonical: Canonical, which: str) -> npt.NDArray[np.gener
     return np.lib.stride_tricks.as_strided(flat[t.origin :], canonical.extents, strides)
 
 
+def further(a: Tensor, canonical: Canonical) -> list[npt.NDArray[np.generic]]:
+    """A as the further terms of a sum read it, with the canonical axes."""
+    places = [replace(a, origin=a.origin + term.offset) for term in canonical.terms]
+    return [strided(place, sums.single(canonical, n), "a") for n, place in enumerate(places, 1)]
+
+
 def footprint(canonical: Canonical) -> int:
     """Bytes of both tensors' address ranges."""
     return sum(
