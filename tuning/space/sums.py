@@ -21,6 +21,7 @@ from .in_place import parallel
 
 RUNS = (512, 256, 128, 64)  # bytes of a tile along A and along B, the best first
 OFF_LINES = (1024, 768, *RUNS)  # where tiles share the lines at their edges
+NEAR_RUNS, NEAR = (256, 512, 128, 64), 8  # of tensors at most so many times as long as L2: those of L1's size win
 LONG_RUNS = (2048, 1024, 512)  # the same where no term turns registers
 ROOM, LONG_ROOM = 4, 2  # scratch and the tiles that are visited together leave as many times this of L2
 ROWS = (8, 4, 2, 1)  # of a tile along an axis that only changes places, the best first
@@ -30,9 +31,11 @@ FETCHES = ((1, Fetch.BLOCKS), (1, Fetch.FAR), (0, Fetch.BLOCKS))  # of the tiles
 def plans(canonical: Canonical, target: Target, threads: int, forced: Forced) -> Iterator[CpuPlan]:
     """The plans worth trying, those that are usually fastest first. Only forced prefetches and stores are heeded."""
     block, order = _block(canonical, target), canonical.along("b")
+    near = canonical.elements * canonical.widest <= NEAR * target.l2
     found = dict[CpuPlan, None]()
     for store in _stores(canonical, target, forced):
-        tiles = _tiles(canonical, target, block, RUNS if store is Store.PEELED else OFF_LINES)
+        far = RUNS if store is Store.PEELED else OFF_LINES
+        tiles = _tiles(canonical, target, block, NEAR_RUNS if near else far)
         for tile, (distance, fetch) in product(tiles, _fetches(canonical, target, forced)):
             plan = CpuPlan(tile, block, order, order, len(order), distance, store, fetch)
             if store is not Store.PEELED or summed_grain(canonical, plan, target):
