@@ -82,9 +82,10 @@ def _variant(library: int, work: int, near: int, level: int) -> int:
     other = load64(head + axes.AXIS * near + axes.N)
     if near and n * other < LEAST_FILLED * steps_of(n, EDGE) * steps_of(other, EDGE):
         return f.ELEMENTS if level == ANYWHERE else -1
+    cached = _weight(work) < load64(library + f.STREAMED_BYTES)
     if level == ANYWHERE:
-        return f.COLUMNS if near else f.ROWS
-    if _weight(work) < load64(library + f.STREAMED_BYTES):
+        return f.ROWS if near == 0 else f.COLUMNS if cached else f.COLUMNS_FETCHED
+    if cached:
         return -1
     if level == ON_LINE:
         whole = run >= load64(library + f.LINE) and _is_lined(library, work, count)
@@ -96,7 +97,9 @@ def _variant(library: int, work: int, near: int, level: int) -> int:
         return f.COLUMNS_CHAINED
     if run < load64(library + f.LINE) or (run < LONG_ROW and abs(load64(head + axes.A)) * run <= COMPACT):
         return -1
-    return f.COLUMNS_DENSE if _dense(work, near) else f.COLUMNS_CHAINED
+    if _dense(work, near) == 0:
+        return f.COLUMNS_CHAINED
+    return f.COLUMNS_DENSE if run >= LONG_ROW or run > across else -1
 
 
 def _is_lined(library: int, work: int, count: int) -> int:
@@ -132,11 +135,11 @@ def _write(kernel: int, work: int, near: int, variant: int, call: int) -> None:
     if dense:
         store64(order + 16, dense)
         fixed = 3
-    length = fixed
+    length, by_a = fixed, variant != f.COLUMNS and variant != f.COLUMNS_FETCHED
     for k in range(1, count):
         if k != near and k != dense:
             at = length
-            while at > fixed and variant != f.COLUMNS and _a(work, load64(order + 8 * at - 8)) > _a(work, k):
+            while at > fixed and by_a and _a(work, load64(order + 8 * at - 8)) > _a(work, k):
                 store64(order + 8 * at, load64(order + 8 * at - 8))
                 at -= 1
             store64(order + 8 * at, k)

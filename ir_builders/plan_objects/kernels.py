@@ -94,6 +94,13 @@ def _columns(moved: Moved, target: Target) -> Built:
     return Built(_canonical(moved, 1), _plan((4 * edge, 4 * edge), (edge, edge), (*FAR, 1, 0), f.AXES))
 
 
+def _columns_fetched(moved: Moved, target: Target) -> Built:
+    """Micro-tiles go along A; the lines of later ones are prefetched."""
+    edge = _edge(moved, target)
+    plan = _plan((4 * edge, 4 * edge), (edge, edge), (*FAR, 0, 1), f.AXES)
+    return Built(_canonical(moved, 1), plan.changed(prefetch=4, fetch=Fetch.BLOCKS))
+
+
 def _columns_aligned(moved: Moved, target: Target) -> Built:
     """Tiles go along A, so that whole lines of it are read; the next ones are prefetched."""
     edge = _edge(moved, target)
@@ -145,6 +152,7 @@ _VARIANTS: dict[int, Callable[[Moved, Target], Built]] = {
     f.ROWS_ALIGNED: _rows_aligned,
     f.ROWS_STREAMED: _rows_streamed,
     f.COLUMNS: _columns,
+    f.COLUMNS_FETCHED: _columns_fetched,
     f.COLUMNS_ALIGNED: _columns_aligned,
     f.COLUMNS_CHAINED: _columns_chained,
     f.COLUMNS_DENSE: _columns_dense,
@@ -152,7 +160,7 @@ _VARIANTS: dict[int, Callable[[Moved, Target], Built]] = {
 _BY_KIND = {
     COPY: tuple(range(f.VARIANTS)),
     SCALE: tuple(range(f.VARIANTS)),
-    UPDATE: (f.ELEMENTS, f.ROWS, f.COLUMNS),
+    UPDATE: (f.ELEMENTS, f.ROWS, f.COLUMNS, f.COLUMNS_FETCHED),
     ZERO: (f.ELEMENTS, f.ROWS),
     SCALE_B: (f.ELEMENTS, f.ROWS),
 }
