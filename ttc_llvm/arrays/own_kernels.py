@@ -51,7 +51,7 @@ def modelled(canonical: Canonical, target: Target, threads: int, forced: Forced)
     plan = model_plan(canonical, target, threads, forced)
     if forced is not FREE or not canonical.is_move or canonical.in_place or not target.streams:
         return plan
-    if target.kept and (is_mirrored(canonical) or _merges_planes(canonical) or _splits_planes(canonical)):
+    if target.kept and (_is_turned(canonical) or _merges_planes(canonical) or _splits_planes(canonical)):
         if canonical.bytes_moved <= target.kept:
             return _ahead(model_plan(canonical, target, threads, ORDINARY), KEPT_AHEAD)
         if is_mirrored(canonical) and plan.store is Store.ALIGNED:
@@ -68,6 +68,12 @@ def modelled(canonical: Canonical, target: Target, threads: int, forced: Forced)
 def _ahead(plan: CpuPlan, distance: int) -> CpuPlan:
     """The plan with lines of micro-tiles prefetched."""
     return plan.changed(fetch=Fetch.BLOCKS, prefetch=distance)
+
+
+def _is_turned(canonical: Canonical) -> bool:
+    """True for mirrored rows, and for rows that stay as they are and follow each other backwards."""
+    row, *others = canonical.axes
+    return is_mirrored(canonical) or (row.stride_a == 1 and any(static(axis.stride_a) < 0 for axis in others))
 
 
 def _merges_planes(canonical: Canonical) -> bool:
