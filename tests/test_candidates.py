@@ -129,6 +129,20 @@ def test_small_unit_extents_are_covered_together() -> None:
     assert first == (16, 4, 4)  # four columns of four: a register of A spans both axes
 
 
+def test_rows_of_bytes_made_of_longer_numbers_are_not_collected_whole() -> None:
+    halves, bytes_ = (blocks.blocks(canonical((1, 0), (50000, 100), kind=pair), AVX512) for pair in ("s,f16", "s,u8"))
+    assert any(block[0] == 100 for block in halves)
+    assert all(block[0] < 100 for block in bytes_)
+
+
+def test_columns_that_become_bytes_descend_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+    problem = canonical((1, 0), (6000, 7000), kind="s,e4m3fn")
+    model = Model(problem, AVX512, 1)
+    again = next(candidates.enumerate_plans(problem, AVX512, FREE, model.costs))
+    monkeypatch.setattr(candidates, "descends_again", lambda *_: False)
+    assert model(again) < model(next(candidates.enumerate_plans(problem, AVX512, FREE, model.costs)))
+
+
 def plan(tile: tuple[int, ...], block: tuple[int, ...], **decisions: object) -> CpuPlan:
     axes = tuple(range(len(tile)))
     return replace(CpuPlan(tile, block, axes[::-1], axes[::-1], 2, 6), **decisions)  # type: ignore[arg-type]

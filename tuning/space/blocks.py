@@ -45,7 +45,8 @@ def blocks(canonical: Canonical, target: Target) -> tuple[tuple[int, ...], ...]:
     in_memory = canonical.elements * canonical.widest > target.l2
     limit = MAX_ELEMENTS_IN_MEMORY if in_memory else MAX_ELEMENTS
     found: dict[tuple[int, ...], None] = {}
-    candidates = [_rows(canonical, 4 * w)] if same else _whole_rows(canonical, w, line) if copies else []
+    whole = copies and not cuts_to_bytes(canonical, target)
+    candidates = [_rows(canonical, 4 * w)] if same else _whole_rows(canonical, w, line) if whole else []
     candidates += [_block(canonical, max(1, wanted_a), max(1, wanted_b)) for wanted_a, wanted_b in shapes]
     candidates = [*_spread(canonical, w), *candidates]
     if shared_run(canonical) > 1:
@@ -144,3 +145,9 @@ def converts_first(canonical: Canonical, target: Target) -> bool:
     """True where numbers become shorter before registers exchange them, as `ir_builders.micro_tile` does it."""
     shorter, copies = canonical.b.itemsize < canonical.a.itemsize, canonical.kinds.beta is Beta.ZERO
     return shorter and copies and not canonical.terms and target.exchange is Exchange.UNPACK
+
+
+def cuts_to_bytes(canonical: Canonical, target: Target) -> bool:
+    """True where longer numbers become single bytes before registers exchange them: micro-tiles of as many rows as
+    make a line of B would have room for half registers of A only, and converting half a register takes as long."""
+    return canonical.b.itemsize == 1 and converts_first(canonical, target)

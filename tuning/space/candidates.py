@@ -1,9 +1,9 @@
 """Plans to try: lazily enumerated, the cost model's best first.
 
 Seeds vary the size and shape of tiles and what is prefetched. The best few descend: one decision after the other takes
-the choice that the model likes best. The best-first walk then goes on from each plan it yields to that plan's
-neighbours (one decision changed), so that rank 20 does not mean 20! loop orders; plans of a tile that has
-been offered wait, so that the first ones differ.
+the choice that the model likes best; columns that become bytes descend twice. The best-first walk then goes on from
+each plan it yields to that plan's neighbours (one decision changed), so that rank 20 does not mean 20! loop orders;
+plans of a tile that has been offered wait, so that the first ones differ.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from ttc_llvm.machine.target import Target
 from ttc_llvm.problem.canonical import Canonical
 
 from . import in_place
-from .blocks import blocks, same_unit_axis, unit_axes, width
+from .blocks import blocks, cuts_to_bytes, same_unit_axis, unit_axes, width
 from .chained import chained_seeds
 from .choices import SILENT, Forced, allowed_stores, block_fetch, inner_orders, tile_orders, usual_fetch
 from .neighbours import CHANGES, Change, neighbours, settled
@@ -43,9 +43,16 @@ def enumerate_plans(canonical: Canonical, target: Target, forced: Forced, costs:
     """Every plan worth trying, best first by the cost model; deterministic."""
     walk = _CpuWalk(canonical, target, forced, costs)
     walk.push(starts(canonical, target, forced))
-    walk.descend(heapq.nsmallest(DESCENTS, walk.costs, key=walk.costs.__getitem__))
+    for _ in range(1 + descends_again(canonical, target)):
+        walk.descend(heapq.nsmallest(DESCENTS, walk.costs, key=walk.costs.__getitem__))
     while walk.heap:
         yield from walk.step()
+
+
+def descends_again(canonical: Canonical, target: Target) -> bool:
+    """True where columns become bytes: the best plans have other micro-tiles than the seeds, and these want other
+    tiles, prefetches and walks, which one descent has decided before it comes to micro-tiles."""
+    return cuts_to_bytes(canonical, target) and not same_unit_axis(canonical)
 
 
 def starts(canonical: Canonical, target: Target, forced: Forced) -> Iterator[CpuPlan]:
