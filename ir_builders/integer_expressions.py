@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 from llvmlite import ir
 
 from . import words
-from .integer_operations import BINARY, COMPARISONS, INTRINSICS, UNARY, condition, moved
+from .integer_operations import BINARY, COMPARISONS, FIXED, INTRINSICS, UNARY, condition
 from .values import I8, I64, PTR, at, i64, table
 
 Function = Callable[..., int | None]
@@ -126,9 +126,9 @@ class Expressions:
         if function is words.local:
             size = self._integer(node.args[0])
             return self._b.ptrtoint(self._frame.alloca(ir.ArrayType(I8, size), name="local"), I64)
-        if function is words.move and len(node.args) == 3:
+        if function in FIXED and len(node.args) == FIXED[function][0]:
             to, of = (self._value(argument) for argument in node.args[:2])
-            return moved(self._b, to, of, self._integer(node.args[2]))
+            return FIXED[function][1](self._b, to, of, *map(self._integer, node.args[2:]))
         arguments = [self._value(argument) for argument in node.args]
         if function in INTRINSICS:
             count, emit = INTRINSICS[function]

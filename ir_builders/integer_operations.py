@@ -118,6 +118,21 @@ def moved(b: ir.IRBuilder, to: ir.Value, of: ir.Value, size: int) -> ir.Value:
     return i64(0)
 
 
+def picked(b: ir.IRBuilder, to: ir.Value, of: ir.Value, width: int, step: int, first: int) -> ir.Value:
+    """Copy every `step`-th item: whole vectors are loaded, and each but the first takes a shuffle."""
+    lanes = 64 // width
+    kind = ir.VectorType(ir.IntType(8 * width), lanes)
+    places = [divmod(first + step * lane, lanes) for lane in range(lanes)]
+    vectors = [b.load(_pointer(b, b.add(of, i64(64 * k))), typ=kind, align=1) for k in range(step)]
+    result = vectors[0]
+    for k in range(1, step):
+        from_result = range(lanes) if k > 1 else [place for _, place in places]
+        mask = [lanes + place if where == k else here for (where, place), here in zip(places, from_result, strict=True)]
+        result = b.shuffle_vector(result, vectors[k], ir.Constant(ir.VectorType(I32, lanes), mask))
+    b.store(result, _pointer(b, to), align=1)
+    return i64(0)
+
+
 def _prefetch(b: ir.IRBuilder, address: ir.Value) -> ir.Value:
     prefetch(b.module, b, _pointer(b, address))
     return i64(0)
@@ -155,3 +170,5 @@ INTRINSICS: dict[Any, tuple[int | None, Callable[..., ir.Value]]] = {
     words.fence: (1, _fence),
 }
 """By function: how many arguments it takes, None = one or more, and its instructions."""
+FIXED: dict[Any, tuple[int, Callable[..., ir.Value]]] = {words.move: (3, moved), words.pick: (5, picked)}
+"""The same of those that take two addresses, then constants."""

@@ -16,7 +16,9 @@ CACHED_BYTES = 64  # less is moved between arrays that one core's caches hold
 PAST_BYTES = 72  # so much is moved at least by copies that are written past the caches
 SHORT_ROWS = 80  # addresses of kernels of `short_rows`, by ROW_WIDTHS, then that of longer rows
 ROW_WIDTHS = (2, 4, 8, 16, 32, 64)  # bytes that they move at once
-PLANNER_BYTES = SHORT_ROWS + 8 * len(ROW_WIDTHS) + 8
+PICKED_ROWS = SHORT_ROWS + 8 * len(ROW_WIDTHS) + 8  # those of `picked_rows`, by widths of items, then steps
+PICKED_WIDTHS, PICKED_STEPS = (1, 2, 4, 8), (2, 3, 4)
+PLANNER_BYTES = PICKED_ROWS + 8 * len(PICKED_WIDTHS) * len(PICKED_STEPS)
 
 # What a layout's KIND has above the numbers of `layout_fields`, but for PERMUTED_BIT for Python's own use.
 PERMUTED_BIT = 39  # 1: both are one array, whose axes take each other's places

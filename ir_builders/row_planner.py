@@ -1,11 +1,13 @@
-"""The planner of short rows, as functions of integers for `integer_code`: canonical forms that `short_rows` moves.
+"""The planner of rows, as functions of integers for `integer_code`: forms that `short_rows` and `picked_rows` move.
 
-These are items of odd sizes, and rows of few elements, whose vectors would mostly be empty.
+These are items of odd sizes, and rows of few elements, whose vectors would mostly be empty; and every second, third or
+fourth item of rows, such as real parts.
 """
 
 from __future__ import annotations
 
 from . import canonical_axes as axes
+from . import picked_rows as picked
 from . import planner_fields as known
 from . import short_rows as rows
 from .prepared_calls import LEAST_BYTES, steps_of, write_call
@@ -15,18 +17,26 @@ ROW_BYTES = 128  # that full micro-tiles move in the time that a kernel of the l
 CROSSING, ALONG = 256, 1024  # rows in a tile, where A goes on along another axis than B, or not
 TILE_BYTES = 64 << 10  # in a tile, unless its rows are longer
 WIDEST = len(known.ROW_WIDTHS) - 1
+WIDTHS, STEPS = len(known.PICKED_WIDTHS), len(known.PICKED_STEPS)
+LEAST_STEP, MOST_STEP = known.PICKED_STEPS[0], known.PICKED_STEPS[-1]
 SHORT_SIDE = 4  # fewer rows are not walked innermost
 
 
 def row_bytes(work: int) -> int:
-    """Bytes of a row of plain moves that have short ones, else 0."""
-    size = load64(work + axes.LIST + axes.N) * load64(work + axes.UNIT_A)
-    moves = load64(work + axes.TYPE) < known.MOVE_TYPES and load64(work + axes.FORM) == known.ROWS
-    return size if moves and size <= rows.LONGEST else 0
+    """Bytes of a row of B of plain moves that have short ones, or few items between those that are moved; else 0."""
+    size, form = load64(work + axes.LIST + axes.N) * load64(work + axes.UNIT_A), load64(work + axes.FORM)
+    is_short = load64(work + axes.TYPE) < known.MOVE_TYPES and form == known.ROWS and size <= rows.LONGEST
+    return size if is_short or form == known.ELEMENTS and size > picked.LINE and _is_picked(work) else 0
+
+
+def _is_picked(work: int) -> int:
+    """1 where rows of B are items of A with few of them between."""
+    step, near = load64(work + axes.LIST + axes.A), load64(work + axes.LIST + axes.B) == 1
+    return near and load64(work + axes.TYPE) < WIDTHS and LEAST_STEP <= step <= MOST_STEP
 
 
 def onto_rows(planner: int, work: int, prepared: int, params: int, size: int) -> int:
-    """Write the call of a kernel of short rows; PLANNED, or why there is none. size: bytes of one."""
+    """Write the call of a kernel of rows; PLANNED, or why there is none. size: bytes of one in B."""
     _arrange(work, params, size)
     tasks, moved = 1, 2 * size
     for k in range(load64(params + rows.COUNT)):
@@ -35,12 +45,19 @@ def onto_rows(planner: int, work: int, prepared: int, params: int, size: int) ->
     weight = max(LEAST_BYTES, max(moved, moved // (2 * size) * ROW_BYTES))
     if weight >= load64(planner + known.BUDGET):
         return known.HEAVY
+    write_call(planner, work, prepared, params, load64(planner + _kernel(work, size)), tasks, moved, weight)
+    return known.PLANNED
+
+
+def _kernel(work: int, size: int) -> int:
+    """Where in a planner the kernel's address is."""
+    if load64(work + axes.FORM) == known.ELEMENTS:
+        step = load64(work + axes.LIST + axes.A) - LEAST_STEP
+        return known.PICKED_ROWS + 8 * (STEPS * load64(work + axes.TYPE) + step)
     width = 0
     while width < WIDEST and size >= 4 << width:
         width += 1
-    width += size > rows.SHORT
-    write_call(planner, work, prepared, params, load64(planner + known.SHORT_ROWS + 8 * width), tasks, moved, weight)
-    return known.PLANNED
+    return known.SHORT_ROWS + 8 * (width + (size > rows.SHORT))
 
 
 def _arrange(work: int, params: int, size: int) -> None:

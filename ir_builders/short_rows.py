@@ -29,7 +29,7 @@ def _kernel(width: int, is_long: bool = False) -> Callable[[int, int, int, int, 
         walk, rest, edge = local(WALK_BYTES), load64(params + SIZE) - width, load64(params + EDGE)
         near, far = params + AXES, params + AXES + AXIS
         near_a, near_b, far_a, far_b = load64(near + A), load64(near + B), load64(far + A), load64(far + B)
-        _begin(walk, params, begin)
+        begin_walk(walk, params, begin)
         for _ in range(begin, end):
             row_of, row_to = a + load64(walk + OF), b + load64(walk + TO)
             count = min(edge, load64(near + N) - load64(walk + INDEX))
@@ -43,7 +43,7 @@ def _kernel(width: int, is_long: bool = False) -> Callable[[int, int, int, int, 
                     move(to + rest, of + rest, width)
                     of, to = of + near_a, to + near_b
                 row_of, row_to = row_of + far_a, row_to + far_b
-            _advance(walk, params)
+            advance(walk, params)
 
     rows.__name__ = "long_rows" if is_long else f"rows_of_{width}"
     return rows
@@ -53,7 +53,7 @@ KERNELS = (*map(_kernel, ROW_WIDTHS), _kernel(ROW_WIDTHS[-1], True))
 globals().update((made.__name__, made) for made in KERNELS)  # rows_of_2 and so on, long_rows
 
 
-def _begin(walk: int, params: int, task: int) -> None:
+def begin_walk(walk: int, params: int, task: int) -> None:
     """Write where a walk is at a task."""
     of, to, axis = 0, 0, params + AXES
     for k in range(load64(params + COUNT)):
@@ -74,7 +74,7 @@ def step_of(params: int, axis: int) -> int:
     return load64(params + EDGE) if axis == 0 else FAR_EDGE if axis == 1 else 1
 
 
-def _advance(walk: int, params: int) -> None:
+def advance(walk: int, params: int) -> None:
     """Go on to the next task; behind the last one is the first."""
     of, to, axis = load64(walk + OF), load64(walk + TO), params + AXES
     for k in range(load64(params + COUNT)):

@@ -109,6 +109,14 @@ def move(to: int, of: int, size: int) -> None:
     ctypes.memmove(to, of, size)
 
 
+def pick(to: int, of: int, width: int, step: int, first: int) -> None:
+    """Copy 64 bytes, which are every `step`-th item of `width` bytes, from item `first` on, of `step` times as many,
+    all of which are read. What are no addresses are constants."""
+    found = ctypes.string_at(of, 64 * step)
+    items = (found[at : at + width] for at in range(first * width, 64 * step, step * width))
+    ctypes.memmove(to, b"".join(items), 64)
+
+
 def prefetch(address: int) -> None:
     """Ask for the line at an address, which need be none of this process."""
 

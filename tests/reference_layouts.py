@@ -14,6 +14,7 @@ from ttc_llvm.arrays.family import Family, Form
 from ttc_llvm.arrays.scalings import PLAIN, Scaling
 from ttc_llvm.ir_builders import planner_fields as fields
 from ttc_llvm.ir_builders.native_planner import EDGE, LEAST_FILLED, TASK_BYTES
+from ttc_llvm.ir_builders.picked_rows import LINE
 from ttc_llvm.ir_builders.planner_fields import RANKS
 from ttc_llvm.ir_builders.pool_layout import HELD_BYTES, SERIAL_BYTES
 from ttc_llvm.ir_builders.prepared_calls import LEAST_BYTES
@@ -56,9 +57,9 @@ def planned(of: Strided, to: Strided, scale: Scaling, odd: int, target: Target, 
     shared = family_of(placed.canonical)
     if shared is None:
         return fields.MANY_AXES
-    if scale is PLAIN and shared.form is Form.ROWS and shared.step == 1:
-        size = static(placed.canonical.axes[0].extent) * units[0]
-        if size <= LONGEST:
+    if scale is PLAIN:
+        size = static(placed.canonical.axes[0].extent) * placed.canonical.b.itemsize
+        if (shared.form, shared.step) == (Form.ROWS, 1) and size <= LONGEST or _is_picked(shared, placed.canonical, size):
             return _short(placed, size, bits, budget, (*_reach(of), *_reach(to)))
     cost = weight(shared, placed.canonical, target)
     if cost >= budget:
@@ -101,9 +102,17 @@ def _short(
     params = (size, len(axes), edge, *words)
     offsets = placed.offset_a * unit, placed.offset_b * unit
     name = "long_rows"
-    if size <= SHORT:
+    if abs(static(placed.canonical.axes[0].stride_a)) != 1:
+        name = f"items_of_{unit}_by_{placed.canonical.axes[0].stride_a}"
+    elif size <= SHORT:
         name = f"rows_of_{max(width for width in fields.ROW_WIDTHS if width <= size)}"
     return name, *offsets, params, tasks, *bits, budget, weight, *_worth(placed), *reaches
+
+
+def _is_picked(shared: Family, canonical: Canonical, size: int) -> bool:
+    """True for rows of every second, third or fourth item."""
+    few = canonical.axes[0].stride_b == 1 and canonical.axes[0].stride_a in fields.PICKED_STEPS
+    return few and shared.form is Form.ELEMENTS and size > LINE and canonical.b.itemsize in fields.PICKED_WIDTHS
 
 
 def _call(placed: Placed, shared: Family, target: Target) -> tuple[Any, ...]:

@@ -7,20 +7,20 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from .. import locks
-from ..ir_builders.planner_fields import ROW_WIDTHS
+from ..ir_builders.planner_fields import PICKED_STEPS, PICKED_WIDTHS, ROW_WIDTHS
 from ..operands import object_fields
 from ..runtime.mapping import Loaded
 from ..runtime.once import once
 from ..runtime.stored_code import native, revision
 
 # Modules of `ir_builders`, which are loaded only where their functions are compiled.
-_TABLE, _PLANNER, _ENTRY, _LAYOUTS, _COPY, _SOLUTIONS, _ROWS = (
+_TABLE, _PLANNER, _ENTRY, _LAYOUTS, _COPY, _SOLUTIONS, _ROWS, _PICKED = (
     "layout_table", "native_planner", "array_entry", "array_layouts", "contiguous_copy", "solution_call",
-    "short_rows",
+    "short_rows", "picked_rows",
 )  # fmt: skip
 _SOURCES = (
     "words", "layout_fields", "layout_kinds", "planner_fields", "canonical_axes", "prepared_calls", "row_planner",
-    _COPY, _ROWS, _PLANNER, _TABLE, "array_entry_fields",
+    _COPY, _ROWS, _PICKED, _PLANNER, _TABLE, "array_entry_fields",
     "array_arguments", "pool_layout", "result_fields", "shared_calls", "layout_calls", _LAYOUTS, _ENTRY, _SOLUTIONS,
 )  # fmt: skip
 _WORD = ctypes.c_int64
@@ -39,7 +39,8 @@ _ENTRIES = {
     "memory_moved": _LAYOUTS, "solution_moved": _SOLUTIONS, "copy_bytes": _COPY, "copy_bytes_past": _COPY,
 }  # fmt: skip
 ROWS = (*(f"rows_of_{width}" for width in ROW_WIDTHS), "long_rows")
-_ENTRIES |= dict.fromkeys(ROWS, _ROWS)
+PICKED = tuple(f"items_of_{width}_by_{step}" for width in PICKED_WIDTHS for step in PICKED_STEPS)
+_ENTRIES |= dict.fromkeys(ROWS, _ROWS) | dict.fromkeys(PICKED, _PICKED)
 
 
 @once

@@ -1,0 +1,44 @@
+"""Kernels of rows of every second, third or fourth item of A, as functions for `integer_code`.
+
+A vector of B is picked from as many whole ones of A. The last one lies at the end of its row, over the one before, and
+is picked from what ends with A's last item: nothing is read that lies outside of the row. Axes are walked, and
+parameters written, as those of `short_rows`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from .planner_fields import PICKED_STEPS, PICKED_WIDTHS
+from .short_rows import AXES, AXIS, EDGE, FAR_EDGE, INDEX, OF, SIZE, TO, WALK_BYTES, A, B, N, advance, begin_walk
+from .words import load64, local, pick
+
+LINE = 64  # bytes of a vector: shorter rows than one and an item are not served
+
+
+def _kernel(width: int, step: int) -> Callable[[int, int, int, int, int, int, int], None]:
+    last = step - 1
+
+    def rows(a: int, b: int, scalars: int, params: int, scratch: int, begin: int, end: int) -> None:
+        walk, rest, edge = local(WALK_BYTES), load64(params + SIZE) - LINE, load64(params + EDGE)
+        near, far = params + AXES, params + AXES + AXIS
+        begin_walk(walk, params, begin)
+        for _ in range(begin, end):
+            row_of, row_to = a + load64(walk + OF), b + load64(walk + TO)
+            count = min(edge, load64(near + N) - load64(walk + INDEX))
+            for _ in range(min(FAR_EDGE, load64(far + N) - load64(walk + INDEX + 8))):
+                of, to = row_of, row_to
+                for _ in range(count):
+                    for at in range(0, rest, LINE):
+                        pick(to + at, of + step * at, width, step, 0)
+                    pick(to + rest, of + step * rest - last * width, width, step, last)
+                    of, to = of + load64(near + A), to + load64(near + B)
+                row_of, row_to = row_of + load64(far + A), row_to + load64(far + B)
+            advance(walk, params)
+
+    rows.__name__ = f"items_of_{width}_by_{step}"
+    return rows
+
+
+KERNELS = tuple(_kernel(width, step) for width in PICKED_WIDTHS for step in PICKED_STEPS)
+globals().update((made.__name__, made) for made in KERNELS)  # items_of_1_by_2 and so on
