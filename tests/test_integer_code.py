@@ -9,6 +9,7 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 
 from ttc_llvm.ir_builders.integer_code import add_functions
@@ -26,6 +27,7 @@ from ttc_llvm.ir_builders.words import (
     load_atomic,
     local,
     move,
+    pick,
     prefetch,
     rounded32,
     store8,
@@ -185,6 +187,26 @@ def test_bytes_are_moved() -> None:
         of, to = ctypes.create_string_buffer(content), ctypes.create_string_buffer(b"\xee" * 130)
         assert function(ctypes.addressof(to), ctypes.addressof(of)) == 127
         assert to.raw[:130] == content + b"\xee" * 3
+
+
+def picks(to: int, of: int) -> int:
+    """Pick items of several widths."""
+    pick(to, of, 1, 3, 2)
+    pick(to + 64, of, 2, 2, 0)
+    pick(to + 128, of + 1, 4, 4, 1)
+    pick(to + 192, of, 8, 3, 0)
+    return 256
+
+
+def test_items_are_picked() -> None:
+    content = np.frombuffer(random.Random(3).randbytes(257), np.uint8)
+    wanted = (
+        content[2:192:3], content[:128].view("u2")[::2], content[1:].view("u4")[1::4], content[:192].view("u8")[::3]
+    )  # fmt: skip
+    for function in (picks, compiled(picks)[0]):
+        to = ctypes.create_string_buffer(b"\xee" * 260)
+        assert function(ctypes.addressof(to), content.ctypes.data) == 256
+        assert to.raw[:260] == b"".join(part.tobytes() for part in wanted) + b"\xee" * 4
 
 
 def adding(step: int) -> Callable[[int], int]:
