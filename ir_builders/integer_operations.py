@@ -124,7 +124,7 @@ def picked(b: ir.IRBuilder, to: ir.Value, of: ir.Value, width: int, step: int, f
     kind = ir.VectorType(ir.IntType(8 * width), lanes)
     places = [divmod(first + step * lane, lanes) for lane in range(lanes)]
     vectors = [b.load(_pointer(b, b.add(of, i64(64 * k))), typ=kind, align=1) for k in range(step)]
-    result = vectors[0]
+    result: ir.Value = vectors[0]
     for k in range(1, step):
         from_result = range(lanes) if k > 1 else [place for _, place in places]
         mask = [lanes + place if where == k else here for (where, place), here in zip(places, from_result, strict=True)]

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from . import short_rows as short
 from .planner_fields import PICKED_STEPS, PICKED_WIDTHS
-from .short_rows import AXES, AXIS, EDGE, FAR_EDGE, INDEX, OF, SIZE, TO, WALK_BYTES, A, B, N, advance, begin_walk
 from .words import load64, local, pick
 
 LINE = 64  # bytes of a vector: shorter rows than one and an item are not served
@@ -20,21 +20,21 @@ def _kernel(width: int, step: int) -> Callable[[int, int, int, int, int, int, in
     last = step - 1
 
     def rows(a: int, b: int, scalars: int, params: int, scratch: int, begin: int, end: int) -> None:
-        walk, rest, edge = local(WALK_BYTES), load64(params + SIZE) - LINE, load64(params + EDGE)
-        near, far = params + AXES, params + AXES + AXIS
-        begin_walk(walk, params, begin)
+        walk, rest, edge = local(short.WALK_BYTES), load64(params + short.SIZE) - LINE, load64(params + short.EDGE)
+        near, far = params + short.AXES, params + short.AXES + AXIS
+        short.begin_walk(walk, params, begin)
         for _ in range(begin, end):
-            row_of, row_to = a + load64(walk + OF), b + load64(walk + TO)
-            count = min(edge, load64(near + N) - load64(walk + INDEX))
-            for _ in range(min(FAR_EDGE, load64(far + N) - load64(walk + INDEX + 8))):
+            row_of, row_to = a + load64(walk + short.OF), b + load64(walk + short.TO)
+            count = min(edge, load64(near + short.N) - load64(walk + short.INDEX))
+            for _ in range(min(short.FAR_EDGE, load64(far + short.N) - load64(walk + short.INDEX + 8))):
                 of, to = row_of, row_to
                 for _ in range(count):
                     for at in range(0, rest, LINE):
                         pick(to + at, of + step * at, width, step, 0)
                     pick(to + rest, of + step * rest - last * width, width, step, last)
-                    of, to = of + load64(near + A), to + load64(near + B)
-                row_of, row_to = row_of + load64(far + A), row_to + load64(far + B)
-            advance(walk, params)
+                    of, to = of + load64(near + short.A), to + load64(near + short.B)
+                row_of, row_to = row_of + load64(far + short.A), row_to + load64(far + short.B)
+            short.advance(walk, params)
 
     rows.__name__ = f"items_of_{width}_by_{step}"
     return rows

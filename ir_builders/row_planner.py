@@ -26,7 +26,7 @@ def row_bytes(work: int) -> int:
     """Bytes of a row of B of plain moves that have short ones, or few items between those that are moved; else 0."""
     size, form = load64(work + axes.LIST + axes.N) * load64(work + axes.UNIT_A), load64(work + axes.FORM)
     is_short = load64(work + axes.TYPE) < known.MOVE_TYPES and form == known.ROWS and size <= rows.LONGEST
-    return size if is_short or form == known.ELEMENTS and size > picked.LINE and _is_picked(work) else 0
+    return size if is_short or (form == known.ELEMENTS and size > picked.LINE and _is_picked(work)) else 0
 
 
 def _is_picked(work: int) -> int:

@@ -59,7 +59,8 @@ def planned(of: Strided, to: Strided, scale: Scaling, odd: int, target: Target, 
         return fields.MANY_AXES
     if scale is PLAIN:
         size = static(placed.canonical.axes[0].extent) * placed.canonical.b.itemsize
-        if (shared.form, shared.step) == (Form.ROWS, 1) and size <= LONGEST or _is_picked(shared, placed.canonical, size):
+        is_short = (shared.form, shared.step) == (Form.ROWS, 1) and size <= LONGEST
+        if is_short or _is_picked(shared, placed.canonical, size):
             return _short(placed, size, bits, budget, (*_reach(of), *_reach(to)))
     cost = weight(shared, placed.canonical, target)
     if cost >= budget:
