@@ -21,7 +21,7 @@ def _kernel(width: int, step: int) -> Callable[[int, int, int, int, int, int, in
 
     def rows(a: int, b: int, scalars: int, params: int, scratch: int, begin: int, end: int) -> None:
         walk, rest, edge = local(short.WALK_BYTES), load64(params + short.SIZE) - LINE, load64(params + short.EDGE)
-        near, far = params + short.AXES, params + short.AXES + AXIS
+        near, far = params + short.AXES, params + short.AXES + short.AXIS
         short.begin_walk(walk, params, begin)
         for _ in range(begin, end):
             row_of, row_to = a + load64(walk + short.OF), b + load64(walk + short.TO)
