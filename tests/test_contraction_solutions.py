@@ -24,11 +24,10 @@ from ttc_llvm import (
     ProblemError,
     cli,
 )
-from ttc_llvm.compiling.options import checked
 from ttc_llvm.contractions import pairwise, search
 from ttc_llvm.contractions.bench import Bench
-from ttc_llvm.contractions.merged import merge
-from ttc_llvm.contractions.task import ContractionTask
+from ttc_llvm.contractions.merged import Form, merge
+from ttc_llvm.contractions.predicting import every
 from ttc_llvm.errors import VerificationError
 from ttc_llvm.runtime.once import Recent
 from ttc_llvm.tuning.search.progress import Progress
@@ -82,8 +81,8 @@ def test_a_search_is_stored_and_found(path: Path) -> None:
 
 def test_einsum_takes_what_a_search_has_found(monkeypatch: pytest.MonkeyPatch) -> None:
     a, b, _ = arrays()
-    every = list(ContractionTask(STATED, checked(1, 1))._every())
-    slowest = every[-1].plan
+    *_, last = every(Form(STATED, merge(STATED)))
+    slowest = last.plan
 
     def seconds(bench: Bench, built: Any) -> float:
         return 1e-3 if built.products.plan == slowest else 1.0
@@ -156,7 +155,7 @@ def test_solutions_are_pickled_as_plans() -> None:
 
 
 def test_a_given_plan_is_timed_and_not_stored(path: Path) -> None:
-    texts = [str(x.plan) for x in ContractionTask(STATED, checked(1, 1))._every()]
+    texts = [str(x.plan) for x in every(Form(STATED, merge(STATED)))]
     for text in (texts[0], texts[-1]):
         solution = ttc_llvm.compile(STATED, threads=1, plan=text, progress=False)
         assert str(solution.plan) == text

@@ -6,9 +6,9 @@ import threading
 
 import numpy as np
 
+from .. import locks
 from ..arrays import assignment
 from ..arrays.call import threads_for
-from ..arrays.pairs import scaling
 from ..arrays.scalings import PLAIN, Scaling
 from ..lazy_dataclasses import replace
 from ..operands.addresses import data_address
@@ -100,7 +100,7 @@ class Execution:
             return
         self._run(places[A], places[B], places[C], alpha, 0)
         axes = self._copies[-1][1].axes
-        scale = scaling(self._dtype, self._dtype, 1, beta, self.conjugated[C])
+        scale = self._scaling(beta, self.conjugated[C])
         self._move(places[C], arrays[C].transpose(axes), scale)
 
     def _in_place(self, places: list[Array], alpha: complex, beta: complex) -> None:
@@ -120,8 +120,14 @@ class Execution:
 
     def copy(self, of: Array, to: Array, tensor: int, copy: Copy) -> None:
         """Copy A or B, conjugated where that is asked for."""
-        scale = scaling(self._dtype, self._dtype, 1, 0, True) if self.conjugated[tensor] else PLAIN
-        self._move(of.transpose(copy.axes), to, scale)
+        self._move(of.transpose(copy.axes), to, self._scaling(0, self.conjugated[tensor]))
+
+    def _scaling(self, beta: complex, conjugate: bool) -> Scaling:
+        if beta == 0 and not conjugate:
+            return PLAIN
+        pairs = locks.imported("..arrays.pairs", __package__)
+        made: Scaling = pairs.scaling(self._dtype, self._dtype, 1, beta, conjugate)
+        return made
 
     def _move(self, of: Array, to: Array, scale: Scaling) -> None:
         assignment.engine().assign(of, to, scale, threads_for(self._threads, to), 1, fresh=True)

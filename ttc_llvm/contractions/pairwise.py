@@ -10,12 +10,11 @@ from ..arrays import originals, result_memory
 from ..operands.operand import Array, packed
 from ..problem import dtypes
 from ..problem.contraction import Contraction
-from ..runtime import runtime
 from ..runtime.once import Recent
 from .blocks import Runs
 from .expression import LETTERS, Labels
-from .predicting import Predictions
-from .search import planned
+from .plans import Plan
+from .search import planned, predicted
 
 PREPARED = 4096  # contractions remembered, with their plans
 GAIN = 0.9  # a result in another order than C must take so much less of the time
@@ -132,10 +131,10 @@ def _interleaved(out: Array) -> bool:
     return False
 
 
-def _execution(a: Labelled, b: Labelled, c: Labelled, how: How) -> Runs:
-    """The planned contraction of arrays that lie as these do."""
+def _execution(a: Labelled, b: Labelled, c: Labelled, how: How, modelled: Plan | None = None) -> Runs:
+    """The planned contraction of arrays that lie as these do. modelled: as in `planned`."""
     key = (*((x.labels, x.array.shape, x.array.strides, x.conjugated) for x in (a, b, c)), c.array.dtype, how)
-    return _prepared.find(key) or _prepared.put(key, planned(contraction(a, b, c), *how))
+    return _prepared.find(key) or _prepared.put(key, planned(contraction(a, b, c), *how, True, modelled))
 
 
 def contraction(a: Labelled, b: Labelled, c: Labelled) -> Contraction:
@@ -165,18 +164,22 @@ def _empty(
 
 
 def _order(a: Labelled, b: Labelled, labels: Labels, extents: dict[int, int], how: How) -> tuple[int, ...]:
-    """The axes of the result in the order in which they lie in memory."""
+    """The axes of the result in the order in which they lie in memory: by predictions; one is planned."""
     batch = [label for label in labels if label in a.labels and label in b.labels]
     rows = [label for label in a.labels if label in labels and label not in batch]
     columns = [label for label in b.labels if label in labels and label not in batch]
-    orders = [labels, (*batch, *rows, *columns), (*batch, *columns, *rows)]
-    seconds = []
-    for order in orders:
-        shape = tuple(extents[label] for label in order)
-        c = Labelled(np.lib.stride_tricks.as_strided(a.array, shape, packed(shape, a.array.itemsize)), order)
-        execution = _execution(a, b, c, how)
-        speeds = Predictions(execution.products.merged.dtype, how.threads or runtime.num_threads())
-        seconds.append(speeds.seconds(execution.products))
-    best = min(range(len(orders)), key=seconds.__getitem__)
-    chosen = orders[best] if seconds[best] < GAIN * seconds[0] else labels
+    found = []
+    for order in dict.fromkeys((labels, (*batch, *rows, *columns), (*batch, *columns, *rows))):
+        c = _laid(a.array, labels, order, extents)
+        found.append((order, c, *predicted(contraction(a, b, c), how.threads)))
+    best = min(found, key=lambda one: one[2])
+    chosen, c, _, applied = best if best[2] < GAIN * found[0][2] else found[0]
+    _execution(a, b, c, how, applied.plan)
     return tuple(labels.index(label) for label in chosen)
+
+
+def _laid(memory: Array, labels: Labels, order: Labels, extents: dict[int, int]) -> Labelled:
+    """A result without memory of its own, whose axes lie in this order."""
+    steps = dict(zip(order, packed(tuple(extents[label] for label in order), memory.itemsize), strict=True))
+    shape, strides = (tuple(of[label] for label in labels) for of in (extents, steps))
+    return Labelled(np.lib.stride_tricks.as_strided(memory, shape, strides), labels)

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from ..lazy_dataclasses import dataclass
 from . import measuring
+from .blocks import blocked
 from .fused import rates as fused_rates
 from .fused.plan import Fused
+from .fused.space import plans as fused_plans
+from .merged import Form
 from .plans import Applied
+from .space import plans
 from .splitting import Gains
 
 
@@ -30,3 +36,22 @@ class Predictions:
     def gains(self) -> Gains:
         """The gains of long products that are cut."""
         return measuring.measured(self.dtype, self.threads).gains
+
+
+def ranked(form: Form, threads: int, emitted: bool = False) -> list[tuple[float, Applied]]:
+    """All plans of a contraction, by the seconds that this machine's speeds predict. emitted: those that objects can
+    hold alone."""
+    speeds = Predictions(str(form.stated.dtype), threads)
+    return sorted(((speeds.seconds(x), x) for x in every(form, emitted)), key=lambda pair: pair[0])
+
+
+def every(form: Form, emitted: bool = False) -> Iterator[Applied]:
+    """All plans, those with blocks too."""
+    for products in () if emitted else plans(form.merged):
+        yield products
+        pieces = blocked(form.stated, products)
+        if pieces is not None:
+            yield pieces
+    for fused in fused_plans(form.merged):
+        if not (emitted and any(order is not None for order in fused.plan.copies)):
+            yield fused

@@ -15,17 +15,13 @@ from ..locks import cached_property
 from ..problem import wording
 from ..problem.contraction import Contraction
 from ..runtime.kernel import Objects
-from . import measuring
 from .bench import Bench
-from .blocks import Runs, blocked, executed
-from .fused.plan import Fused
-from .fused.space import plans as fused_plans
+from .blocks import Runs
 from .merged import Form, merge
-from .plans import VERSION, Applied, Plan, check, parse
-from .predicting import Predictions
-from .space import plans
+from .plans import Applied, Plan, check, parse
+from .predicting import ranked
+from .search import KIND, execution, versions
 
-KIND = "contraction"
 CEILING = "a plain product"
 
 
@@ -50,7 +46,7 @@ class ContractionTask:
     @property
     def versions(self) -> str:
         """The version of plans, and which BLAS runs products."""
-        return f"{VERSION} {measuring.settings()}"
+        return versions()
 
     @property
     def extra(self) -> str:
@@ -67,33 +63,12 @@ class ContractionTask:
 
     def ranked(self) -> list[tuple[float, Applied]]:
         """All plans, those with blocks too, by the seconds that this machine's speeds predict."""
-        speeds = self._speeds
-        return sorted(((speeds.seconds(x), x) for x in self._every()), key=lambda pair: pair[0])
-
-    @property
-    def _speeds(self) -> Predictions:
-        return Predictions(str(self.stated.dtype), self.asked.threads)
+        return ranked(self.canonical, self.asked.threads, self.emitted)
 
     def execution(self, plan: Plan, threads: int | None) -> Runs:
         """The execution of a plan. threads: of its copies, None = those of `set_num_threads` at each call. PlanError
         where the plan does not fit."""
-        return executed(self.stated, check(plan, self.canonical.merged), threads, self._speeds.gains)
-
-    def _every(self) -> Iterator[Applied]:
-        if self.emitted:
-            yield from self._fused()
-            return
-        for products in plans(self.canonical.merged):
-            yield products
-            pieces = blocked(self.stated, products)
-            if pieces is not None:
-                yield pieces
-        yield from self._fused()
-
-    def _fused(self) -> Iterator[Fused]:
-        for fused in fused_plans(self.canonical.merged):
-            if not (self.emitted and any(order is not None for order in fused.plan.copies)):
-                yield fused
+        return execution(self.canonical, plan, self.asked.threads, threads)
 
     def modelled(self) -> Plan:
         """The plan that is predicted to be the fastest."""

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from statistics import median_low
 
 from ttc_llvm.lazy_dataclasses import dataclass
 
@@ -26,7 +25,7 @@ SPARING = 50  # a sample is taken during the search once this many times what a 
 def drifts(runs: Sequence[float]) -> tuple[float, ...]:
     """The factor by which each of these runs was faster or slower than usual: a shared machine's memory may be twice as
     fast for some of them, and best by best would compare our best with a ceiling of other rounds."""
-    usual = median_low(runs)
+    usual = sorted(runs)[(len(runs) - 1) // 2]  # `statistics` takes longer to load than a contraction's whole first call
     return tuple(max(s / usual, usual / s) for s in runs)
 
 
