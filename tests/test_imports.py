@@ -16,6 +16,12 @@ HEAVY = (
     "ttc_llvm.ir_builders", "ttc_llvm.lowering", "ttc_llvm.compiling", "ttc_llvm.runtime", "ttc_llvm.problem",
     "ttc_llvm.machine", "ttc_llvm.gpu", "ttc_llvm.cli",
 )  # fmt: skip
+ONLY_FOR_SEARCHES = (
+    "statistics", "decimal", "glob", "signal", "string", "numpy.typing", "scipy", "opt_einsum", "ttc_llvm.compiling",
+    "ttc_llvm.contractions.bench", "ttc_llvm.contractions.task", "ttc_llvm.lowering.plan", "ttc_llvm.tuning.cost",
+    "ttc_llvm.tuning.gpu", "ttc_llvm.tuning.search.leaderboard", "ttc_llvm.tuning.space", "ttc_llvm.arrays.pairs",
+    "ttc_llvm.machine.gpu_target", "ttc_llvm.problem.canonical", "llvmlite", "torch", "jax",
+)  # fmt: skip
 FUNCTIONS = ("transpose", "ascontiguousarray", "asfortranarray")
 LOADED = """
 import sys
@@ -61,6 +67,33 @@ def test_the_first_call_loads_what_it_needs() -> None:
     found = loaded("ttc_llvm.transpose(numpy.ones((3, 4)))")
     assert {"llvmlite.binding", "ttc_llvm.arrays.family"} <= found
     assert not {"torch", "jax", "ttc_llvm.gpu.driver", "ttc_llvm.cli", "ttc_llvm.arrays.own_kernels"} & found
+
+
+MEASURED = """
+import sys
+sys.path.insert(0, {tests!r})
+import known_speeds
+import numpy
+import ttc_llvm
+from ttc_llvm.contractions import measuring
+from ttc_llvm.contractions.fused import rates
+measuring._measured, measuring._steady = lambda dtype: known_speeds.known_speeds(), lambda dtype: 1.0
+rates._measured = lambda dtype: rates.FusedRates(*[1e-12] * len(rates.FusedRates._fields))
+"""
+CONTRACTIONS = """
+x = numpy.ones((48, 48))
+assert (ttc_llvm.einsum("ij,jk->ik", x, x) == 48).all()
+assert (ttc_llvm.tensordot(x, x, 1) == 48).all()
+"""
+
+
+def test_a_contraction_loads_no_search_where_the_database_knows_speeds_and_code() -> None:
+    program = MEASURED.format(tests=str(Path(__file__).parent)) + CONTRACTIONS
+    subprocess.run([sys.executable, "-c", program], check=True)
+    found = loaded(CONTRACTIONS)
+    assert {"ttc_llvm.contractions.search", "ttc_llvm.contractions.fused.execution"} <= found
+    searching = tuple(f"{one}." for one in ONLY_FOR_SEARCHES)
+    assert not {module for module in found if module in ONLY_FOR_SEARCHES or module.startswith(searching)}
 
 
 def test_names_are_those_of_the_package() -> None:

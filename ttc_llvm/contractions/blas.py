@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import ctypes
-import glob
 import importlib.util
+import os
 import re
 from contextlib import suppress
 from typing import Any
@@ -37,10 +37,11 @@ class Blas:
 def is_published() -> bool:
     """True where SciPy has the module that publishes its BLAS. `scipy_blas` alone imports it: that is slow, and plans
     that call no BLAS do without."""
-    with suppress(ImportError, ValueError):
+    with suppress(ImportError, ValueError, OSError):
         found = importlib.util.find_spec("scipy")
         places = [] if found is None else list(found.submodule_search_locations or ())
-        return any(glob.glob(f"{glob.escape(place)}/linalg/cython_blas.*") for place in places)
+        files = (name for place in places for name in os.listdir(os.path.join(place, "linalg")))
+        return any(name.startswith("cython_blas.") for name in files)
     return False
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import string
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -11,7 +10,8 @@ from ..errors import ProblemError
 from ..lazy_dataclasses import dataclass
 
 Labels = tuple[int, ...]
-LETTERS = string.ascii_uppercase + string.ascii_lowercase  # of labels 0 to 51, as in NumPy
+NAMES = "abcdefghijklmnopqrstuvwxyz"
+LETTERS = NAMES.upper() + NAMES  # of labels 0 to 51, as in NumPy
 FIRST_OF_ELLIPSIS = len(LETTERS)  # the axes that an ellipsis stands for have labels of their own, counted from the last
 DOTS = -1  # where an ellipsis stood, until ranks are known
 
@@ -26,7 +26,7 @@ class Expression:
 
 def name_of(operand: int) -> str:
     """An operand's name in messages: a, b, c .."""
-    return string.ascii_lowercase[operand] if operand < len(string.ascii_lowercase) else f"operand {operand}"
+    return NAMES[operand] if operand < len(NAMES) else f"operand {operand}"
 
 
 def spelled(label: int) -> str:

@@ -17,7 +17,7 @@ from ..arguments import shown
 from ..errors import CompileError, TargetError
 from ..machine import host, lookup
 from ..machine.target import Target
-from . import heap, interrupts, requirements
+from . import heap, requirements
 from .described import described
 from .told import Told, told
 
@@ -63,7 +63,7 @@ def runs_here(wanted: Target) -> bool:
 def uninterrupted() -> Iterator[None]:
     """LLVM for this thread alone. Signals arrive behind the block or function: a KeyboardInterrupt inside llvmlite,
     between its freeing an object and noting that, has the object freed twice; in a destructor it is swallowed."""
-    with locks.LLVM, interrupts.held():
+    with locks.LLVM, locks.imported(".interrupts", __package__).held():
         yield
 
 
