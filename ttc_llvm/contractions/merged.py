@@ -55,8 +55,12 @@ class Merged:
 
     def of_tensor(self, tensor: int) -> tuple[int, ...]:
         """The indices of A, B or C, by number, by descending stride."""
-        having = [k for k, index in enumerate(self.indices) if tensor in index.tensors]
-        return tuple(sorted(having, key=lambda k: -self.indices[k].strides[tensor]))
+        return self._of_tensors[tensor]
+
+    @cached_property
+    def _of_tensors(self) -> tuple[tuple[int, ...], ...]:
+        every = [[k for k, x in enumerate(self.indices) if t in x.tensors] for t in (A, B, C)]
+        return tuple(tuple(sorted(having, key=lambda k: -self.indices[k].strides[t])) for t, having in enumerate(every))
 
     def extent(self, numbers: Sequence[int]) -> int:
         """The product of the extents of some indices, by number."""
@@ -64,7 +68,11 @@ class Merged:
 
     def elements(self, tensor: int) -> int:
         """Elements of A, B or C."""
-        return self.extent(self.of_tensor(tensor))
+        return self._elements[tensor]
+
+    @cached_property
+    def _elements(self) -> tuple[int, ...]:
+        return tuple(map(self.extent, self._of_tensors))
 
     def __str__(self) -> str:
         marks = "".join(f" conj-{name}" for name, is_set in zip(OPERANDS, self.conjugate, strict=False) if is_set)

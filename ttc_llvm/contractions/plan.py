@@ -120,6 +120,8 @@ class Products:
     @cached_property
     def piece(self) -> Products:
         """One piece, of the full size; without blocks the whole."""
+        if not self.plan.blocks:
+            return self
         indices = list(self.merged.indices)
         for number, size in self.plan.blocks:
             indices[number] = replace(indices[number], extent=size)

@@ -72,7 +72,8 @@ def _stored(form: Form, workers: int, store: Database) -> Plan | None:
 
 
 def _searched(stated: Contraction, threads: int | None, effort: int, store: Database) -> Runs:
-    options, solve, trial = (locks.imported(f"..compiling.{name}", __package__) for name in ("options", "solve", "trial"))
+    names = "options", "solve", "trial"
+    options, solve, trial = (locks.imported(f"..compiling.{name}", __package__) for name in names)
     asked = options.checked(effort, threads, mode=trial.Mode.HOT)
     task = locks.imported(".task", __package__).ContractionTask(stated, asked)
     made: Runs = task.execution(solve.solve(task, store).plan, threads)

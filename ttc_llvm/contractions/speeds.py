@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from functools import lru_cache
 from itertools import product
 from math import exp, log, prod
 
@@ -57,7 +58,7 @@ class Speed:
         return self._between(SHORT, self.short, (*self.ragged, ()), sizes)
 
     def _between(
-        self, grid: Grid, known: Mapping[Sizes, float], ragged: Sequence[Sequence[float]], sizes: Sizes
+        self, grid: Grid, known: Mapping[Sizes, float], ragged: tuple[tuple[float, ...], ...], sizes: Sizes
     ) -> float:
         total = logarithm = 0.0
         extents = [max(extent, grid.extents[0]) for extent in sizes]
@@ -70,7 +71,8 @@ class Speed:
         return prod(extents) / exp(logarithm / total)
 
 
-def _around(extents: Sequence[int], ragged: Sequence[float], extent: int) -> tuple[tuple[int, float, float], ...]:
+@lru_cache(maxsize=1024)  # the plans of a contraction have few extents
+def _around(extents: tuple[int, ...], ragged: tuple[float, ...], extent: int) -> tuple[tuple[int, float, float], ...]:
     """The two extents of a grid next to another, their weights, which are never 0, and how many times as fast as its
     own each of them makes that one, for what is left over of either."""
     whole = [_whole(x, ragged) for x in extents]
@@ -85,7 +87,7 @@ def _around(extents: Sequence[int], ragged: Sequence[float], extent: int) -> tup
     return low, high
 
 
-def _whole(extent: int, ragged: Sequence[float]) -> float:
+def _whole(extent: int, ragged: tuple[float, ...]) -> float:
     """The extent that takes as long and leaves nothing over."""
     if not ragged:
         return float(extent)

@@ -25,7 +25,7 @@ SPARING = 50  # a sample is taken during the search once this many times what a 
 def drifts(runs: Sequence[float]) -> tuple[float, ...]:
     """The factor by which each of these runs was faster or slower than usual: a shared machine's memory may be twice as
     fast for some of them, and best by best would compare our best with a ceiling of other rounds."""
-    usual = sorted(runs)[(len(runs) - 1) // 2]  # `statistics` takes longer to load than a contraction's whole first call
+    usual = sorted(runs)[(len(runs) - 1) // 2]  # `statistics` takes long to load
     return tuple(max(s / usual, usual / s) for s in runs)
 
 
