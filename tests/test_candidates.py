@@ -129,10 +129,13 @@ def test_small_unit_extents_are_covered_together() -> None:
     assert first == (16, 4, 4)  # four columns of four: a register of A spans both axes
 
 
-def test_rows_of_bytes_made_of_longer_numbers_are_not_collected_whole() -> None:
-    halves, bytes_ = (blocks.blocks(canonical((1, 0), (50000, 100), kind=pair), AVX512) for pair in ("s,f16", "s,u8"))
-    assert any(block[0] == 100 for block in halves)
-    assert all(block[0] < 100 for block in bytes_)
+def test_whole_rows_of_bytes_are_not_made_of_half_registers() -> None:
+    perm, size = (2, 1, 0), (200, 500, 48)
+    halves, single = (blocks.blocks(canonical(perm, size, kind=pair), AVX512) for pair in ("s,f16", "s,u8"))
+    assert (48, 2, 8) in halves
+    assert all(block[:2] != (48, 4) for block in single)
+    image = canonical((2, 0, 1), (224, 224, 3), kind="s,u8")  # channels become the last axis
+    assert (3, 64) in blocks.blocks(image, AVX512)
 
 
 def test_columns_that_become_bytes_descend_twice(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -45,8 +45,8 @@ def blocks(canonical: Canonical, target: Target) -> tuple[tuple[int, ...], ...]:
     in_memory = canonical.elements * canonical.widest > target.l2
     limit = MAX_ELEMENTS_IN_MEMORY if in_memory else MAX_ELEMENTS
     found: dict[tuple[int, ...], None] = {}
-    whole = copies and not cuts_to_bytes(canonical, target)
-    candidates = [_rows(canonical, 4 * w)] if same else _whole_rows(canonical, w, line) if whole else []
+    along_a = (w,) if cuts_to_bytes(canonical, target) else (w, w // 2)
+    candidates = [_rows(canonical, 4 * w)] if same else _whole_rows(canonical, along_a, line) if copies else []
     candidates += [_block(canonical, max(1, wanted_a), max(1, wanted_b)) for wanted_a, wanted_b in shapes]
     candidates = [*_spread(canonical, w), *candidates]
     if shared_run(canonical) > 1:
@@ -75,9 +75,9 @@ def _block(canonical: Canonical, wanted_a: int, wanted_b: int) -> tuple[int, ...
     return tuple(extents.get(k, 1) for k in range(len(canonical.axes)))
 
 
-def _whole_rows(canonical: Canonical, w: int, line: int) -> list[tuple[int, ...]]:
-    """Whole short rows of B that are no whole lines, as many as make some, by a register or half of one along A; none
-    where rows are whole lines or do not follow each other in memory."""
+def _whole_rows(canonical: Canonical, along_a: tuple[int, ...], line: int) -> list[tuple[int, ...]]:
+    """Whole short rows of B that are no whole lines, as many as make some, by so many elements along A; none where
+    rows are whole lines or do not follow each other in memory."""
     extents: dict[int, int] = {}
     order, length = canonical.along("b")[::-1], 1
     for number, k in enumerate(order):
@@ -85,7 +85,7 @@ def _whole_rows(canonical: Canonical, w: int, line: int) -> list[tuple[int, ...]
             return []
         if all(static(canonical.axes[j].stride_b) % line == 0 for j in order[number + 1 :]):
             extents[k] = line // gcd(line, length)
-            shapes = (merge(cover(canonical, "a", wanted), extents) for wanted in (w, w // 2)) if number else ()
+            shapes = (merge(cover(canonical, "a", wanted), extents) for wanted in along_a) if number else ()
             return [tuple(shape.get(j, 1) for j in range(len(order))) for shape in shapes]
         extents[k] = canonical.extents[k]
         length *= extents[k]
@@ -148,6 +148,6 @@ def converts_first(canonical: Canonical, target: Target) -> bool:
 
 
 def cuts_to_bytes(canonical: Canonical, target: Target) -> bool:
-    """True where longer numbers become single bytes before registers exchange them: micro-tiles of as many rows as
-    make a line of B would have room for half registers of A only, and converting half a register takes as long."""
+    """True where longer numbers become single bytes before registers exchange them: to convert half a register of them
+    takes as long as a whole one."""
     return canonical.b.itemsize == 1 and converts_first(canonical, target)
