@@ -120,9 +120,11 @@ def moved(b: ir.IRBuilder, to: ir.Value, of: ir.Value, size: int) -> ir.Value:
 
 def picked(b: ir.IRBuilder, to: ir.Value, of: ir.Value, width: int, step: int, first: int) -> ir.Value:
     """Copy every `step`-th item: whole vectors are loaded, and each but the first takes a shuffle."""
-    lanes = 64 // width
-    kind = ir.VectorType(ir.IntType(8 * width), lanes)
-    places = [divmod(first + step * lane, lanes) for lane in range(lanes)]
+    unit = min(width, 8)
+    parts, lanes = width // unit, 64 // unit
+    kind = ir.VectorType(ir.IntType(8 * unit), lanes)
+    items = [first + step * (lane // parts) for lane in range(lanes)]
+    places = [divmod(item * parts + lane % parts, lanes) for lane, item in enumerate(items)]
     vectors = [b.load(_pointer(b, b.add(of, i64(64 * k))), typ=kind, align=1) for k in range(step)]
     result: ir.Value = vectors[0]
     for k in range(1, step):

@@ -17,7 +17,7 @@ PAST_BYTES = 72  # so much is moved at least by copies that are written past the
 SHORT_ROWS = 80  # addresses of kernels of `short_rows`, by ROW_WIDTHS, then that of longer rows
 ROW_WIDTHS = (2, 4, 8, 16, 32, 64)  # bytes that they move at once
 PICKED_ROWS = SHORT_ROWS + 8 * len(ROW_WIDTHS) + 8  # those of `picked_rows`, by widths of items, then steps
-PICKED_WIDTHS, PICKED_STEPS = (1, 2, 4, 8), (2, 3, 4)
+PICKED_WIDTHS, PICKED_STEPS = (1, 2, 4, 8, 16), (2, 3, 4)
 PLANNER_BYTES = PICKED_ROWS + 8 * len(PICKED_WIDTHS) * len(PICKED_STEPS)
 
 # What a layout's KIND has above the numbers of `layout_fields`, but for PERMUTED_BIT for Python's own use.
