@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ttc_llvm.arrays import own_kernels, placing
+from ttc_llvm.arrays import own_plans, placing
 from ttc_llvm.lowering.plan import Fetch, Store, parse
 from ttc_llvm.machine import lookup
 from ttc_llvm.tuning.space.choices import FREE
@@ -20,7 +20,7 @@ def test_images_that_l2_nearly_holds_are_written_past_it(turned: tuple[slice, ..
     for rows in (200, 480):
         x = np.empty((rows, 640, 3), np.uint16)
         canonical = placing.moves(x[turned], np.empty_like(x), 2).canonical
-        stores[rows] = [own_kernels.modelled(canonical, target, threads, FREE).store for threads in (1, 2)]
+        stores[rows] = [own_plans.modelled(canonical, target, threads, FREE).store for threads in (1, 2)]
     assert stores == {200: [Store.CACHED, Store.CACHED], 480: [Store.ALIGNED, Store.CACHED]}
 
 
@@ -28,22 +28,22 @@ def test_planes_are_merged_with_the_lines_of_each_prefetched() -> None:
     target = lookup.find("emeraldrapids")
     for channels in (3, 4):
         x = np.empty((channels, 1080, 1920), np.uint16).transpose(1, 2, 0)
-        plan = own_kernels.modelled(placing.moves(x, np.empty_like(x, order="C"), 2).canonical, target, 1, FREE)
-        assert (plan.store, plan.fetch, plan.prefetch) == (Store.ALIGNED, Fetch.BLOCKS, own_kernels.PLANES_AHEAD)
+        plan = own_plans.modelled(placing.moves(x, np.empty_like(x, order="C"), 2).canonical, target, 1, FREE)
+        assert (plan.store, plan.fetch, plan.prefetch) == (Store.ALIGNED, Fetch.BLOCKS, own_plans.PLANES_AHEAD)
         assert str(parse(str(plan))) == str(plan)
 
 
 @pytest.mark.parametrize(
     ("turned", "beyond"),
-    [(np.s_[:, ::-1], own_kernels.MIRRORED_AHEAD), (np.s_[::-1], None), ("hwc->chw", None), ("chw->hwc", None)],
+    [(np.s_[:, ::-1], own_plans.MIRRORED_AHEAD), (np.s_[::-1], None), ("hwc->chw", None), ("chw->hwc", None)],
 )
 def test_pixels_are_written_into_a_last_cache_that_keeps_them(turned: Any, beyond: int | None) -> None:
     target = lookup.find("znver5")
-    for rows, store, ahead in ((480, Store.CACHED, own_kernels.KEPT_AHEAD), (2160, Store.ALIGNED, beyond)):
+    for rows, store, ahead in ((480, Store.CACHED, own_plans.KEPT_AHEAD), (2160, Store.ALIGNED, beyond)):
         shape = (3, rows, 1024) if turned == "chw->hwc" else (rows, 1024, 3)
         x = np.empty(shape, np.float32)
         axes = {"hwc->chw": (2, 0, 1), "chw->hwc": (1, 2, 0)}
         view = x.transpose(axes[turned]) if isinstance(turned, str) else x[turned]
-        plan = own_kernels.modelled(placing.moves(view, np.empty(view.shape, "f4"), 4).canonical, target, 1, FREE)
+        plan = own_plans.modelled(placing.moves(view, np.empty(view.shape, "f4"), 4).canonical, target, 1, FREE)
         assert plan.store is store and ahead in (None, plan.prefetch)
         assert str(parse(str(plan))) == str(plan)

@@ -14,7 +14,7 @@ import pytest
 from known_layouts import NATIVE, forget
 
 import ttc_llvm
-from ttc_llvm.arrays import native_entry, own_kernels, result_memory, transposing
+from ttc_llvm.arrays import native_entry, own_plans, result_memory, transposing
 from ttc_llvm.arrays.layouts import layouts
 from ttc_llvm.ir_builders.array_entry_fields import State
 from ttc_llvm.ir_builders.pool_layout import BURST_SECONDS, WAKING_BYTES, Shared
@@ -90,17 +90,18 @@ def test_kernels_are_those_for_the_addresses(sleepless: Callable[[], None]) -> N
 
 @pytest.mark.parametrize("threads", [1, 2])
 def test_kernels_have_their_scratch(
-    sleepless: Callable[[], None], monkeypatch: pytest.MonkeyPatch, threads: int
+    sleepless: Callable[[], None], monkeypatch: pytest.MonkeyPatch, tmp_path: Path, threads: int
 ) -> None:
     def buffered(canonical: Canonical, target: Target, parts: int, _: Forced) -> CpuPlan:
-        return model_plan(canonical, target, parts, own_kernels.STREAMED).changed(fallback=Store.BUFFERED)
+        return model_plan(canonical, target, parts, own_plans.STREAMED).changed(fallback=Store.BUFFERED)
 
     def told(executable: Executable, a: int, b: int) -> Direct:
         sizes.append((found := direct_at(executable, a, b)).kernel.scratch)
         return found
 
     sizes, direct_at = list[int](), Executable.direct_at
-    monkeypatch.setattr(own_kernels, "modelled", buffered)
+    monkeypatch.setenv("TTC_DATABASE", str(tmp_path / "solutions.sqlite3"))  # other tests' plans are not these
+    monkeypatch.setattr(own_plans, "modelled", buffered)
     monkeypatch.setattr(Executable, "direct_at", told)
     forget(OWN)
     x, out = pair(16)

@@ -1,27 +1,31 @@
-"""Kernels of layouts' own: loaded by the first layout that needs one, as most programs never do."""
+"""Kernels of layouts' own: loaded by the first layout that needs one, as most programs never do.
+
+The cost model's are kept in the solutions database with their plan: where an earlier process has stored a layout's, what
+plans and compiles is not loaded.
+"""
 
 from __future__ import annotations
 
-from ..compiling import compiler, options
-from ..compiling.trial import Mode
+from functools import partial
+from typing import Any
+
+from .. import locks
+from ..errors import PlanError
 from ..ir_builders.pool_layout import SERIAL_BYTES, WAKING_BYTES
 from ..logs import Log
-from ..lowering.plan import CpuPlan, Fetch, Store
-from ..lowering.shared_run import is_mirrored
-from ..machine.target import Target
-from ..problem.canonical import Canonical, Placed, static
+from ..lowering.plan import CpuPlan, parse
+from ..lowering.plan_checks import check
+from ..problem.canonical import Canonical, Placed
+from ..runtime import backend, kept_kernels, kernel
 from ..runtime.executable import Executable
-from ..tuning.cost.model import model_plan
-from ..tuning.database.opened import open_database
 from ..tuning.space.choices import FREE, Forced
 from .scalings import Scaling
 
 _log = Log(__name__)
 CACHED_BYTES = 1 << 20  # a smaller result stays in the caches: nothing is gained by storing past them
-MOST_PLANES, PLANES_AHEAD = 4, 16  # channels of images, and micro-tiles by which their lines are prefetched
-MIRRORED_AHEAD = 12  # the same of mirrored rows: hardware loses runs that go forwards within rows that go backwards
-KEPT_AHEAD = 4  # the same of pixels that the last cache keeps
-ORDINARY, STREAMED = Forced(streaming=False), Forced(streaming=True)
+ORDINARY = Forced(streaming=False)
+REVISION = 1  # of the plans that `own_plans.modelled` makes: those of another are not run
+_KIND, _PLAN = "kernel of a layout", "plan"  # of rows, and the name of the plan's text beside its code
 
 
 def planned(placed: Placed, scale: Scaling, threads: int, effort: int) -> Executable:
@@ -30,59 +34,34 @@ def planned(placed: Placed, scale: Scaling, threads: int, effort: int) -> Execut
     canonical = placed.canonical
     small = canonical.elements * canonical.b.itemsize < CACHED_BYTES
     useful = min(threads, max(1, canonical.bytes_moved // SERIAL_BYTES))
-    mode = Mode.HOT if small else Mode.COLD
-    choice = options.checked(effort, useful, mode=mode, forced=ORDINARY if small else FREE)
-    if choice.max_implementations == 1:
-        workers_sleep = canonical.bytes_moved < WAKING_BYTES  # mostly, and this thread then runs the plan alone
-        plan = modelled(canonical, choice.target, 1 if workers_sleep else useful, choice.forced)
-        _log.debug("layout %s has a kernel of its own: %s", canonical, plan)
-        return Executable(placed, plan, choice.target)
-    found = compiler.plan_canonical(
-        canonical, choice, (scale.alpha, scale.beta), open_database(None)
-    )
-    return Executable(placed, found.plan, choice.target, found.objects)
+    forced = ORDINARY if small else FREE
+    if effort != 1:
+        return _plans().searched(placed, scale, useful, effort, hot=small, forced=forced)  # type: ignore[no-any-return]
+    workers_sleep = canonical.bytes_moved < WAKING_BYTES  # mostly, and this thread then runs the plan alone
+    return _modelled(placed, 1 if workers_sleep else useful, forced)
 
 
-def modelled(canonical: Canonical, target: Target, threads: int, forced: Forced) -> CpuPlan:
-    """The cost model's plan, but for kinds of copies that were measured later than what it is fitted to: those that
-    nearly fit into L2 are 1.4 times as fast where whole vectors are written past it, merged planes 1.03 to 1.09 times
-    where each plane's lines are prefetched, and pixels that the last cache keeps 1.2 to 1.6 times where they are
-    written into it."""
-    plan = model_plan(canonical, target, threads, forced)
-    if forced is not FREE or not canonical.is_move or canonical.in_place or not target.streams:
-        return plan
-    if target.kept and (_is_turned(canonical) or _merges_planes(canonical) or _splits_planes(canonical)):
-        if canonical.bytes_moved <= target.kept:
-            return _ahead(model_plan(canonical, target, threads, ORDINARY), KEPT_AHEAD)
-        if is_mirrored(canonical) and plan.store is Store.ALIGNED:
-            return _ahead(plan, MIRRORED_AHEAD)
-    if plan.store is Store.CACHED and 2 * canonical.bytes_moved > 3 * target.l2 * threads:
-        streamed = model_plan(canonical, target, threads, STREAMED)
-        plan = streamed if streamed.store is Store.ALIGNED else plan
-    by_rows = plan.fetch is Fetch.ROWS or plan.prefetch == 0
-    if _merges_planes(canonical) and (plan.store, by_rows, target.far) == (Store.ALIGNED, True, False):
-        return _ahead(plan, PLANES_AHEAD)
-    return plan
+def _modelled(placed: Placed, threads: int, forced: Forced) -> Executable:
+    """The cost model's plan with its code, as far as either is stored."""
+    canonical, target = placed.canonical, backend.host_target()
+    key = str(canonical), target.key, kernel.versions(), threads, f"plans{REVISION} {forced}"
+    request = kept_kernels.request_for(_KIND, *key)
+    stored = kept_kernels.stored(request)
+    plan = _parsed(stored.pop(_PLAN, b""), canonical) or _plans().modelled(canonical, target, threads, forced)
+    _log.debug("layout %s has a kernel of its own: %s", canonical, plan)
+    keep = partial(kept_kernels.keep, request, {_PLAN: str(plan).encode()})
+    return Executable(placed, plan, target, stored, keep=keep)
 
 
-def _ahead(plan: CpuPlan, distance: int) -> CpuPlan:
-    """The plan with lines of micro-tiles prefetched."""
-    return plan.changed(fetch=Fetch.BLOCKS, prefetch=distance)
+def _parsed(text: bytes, canonical: Canonical) -> CpuPlan | None:
+    """A stored plan; None where there is none that this program knows."""
+    try:
+        return check(parse(text.decode()), canonical) if text else None
+    except (PlanError, UnicodeDecodeError) as error:
+        _log.warning("the stored plan of layout %s is ignored: %s", canonical, error)
+        return None
 
 
-def _is_turned(canonical: Canonical) -> bool:
-    """True for mirrored rows, and for rows that stay as they are and follow each other backwards."""
-    row, *others = canonical.axes
-    return is_mirrored(canonical) or (row.stride_a == 1 and any(static(axis.stride_a) < 0 for axis in others))
-
-
-def _merges_planes(canonical: Canonical) -> bool:
-    """True where B's elements come in turns from a few places, each of which goes on in order."""
-    planes, *others = canonical.axes
-    return static(planes.extent) <= MOST_PLANES and [axis.stride_a for axis in others] == [1]
-
-
-def _splits_planes(canonical: Canonical) -> bool:
-    """True where A's elements go in turns to a few places."""
-    _, *planes = canonical.axes
-    return [axis.stride_a for axis in planes] == [1] and static(planes[0].extent) <= MOST_PLANES
+def _plans() -> Any:
+    """What only layouts need whose kernels are not stored."""
+    return locks.imported(".own_plans", __package__)

@@ -10,7 +10,7 @@ from ..lowering.plan import Plan
 from ..lowering.plan_text import modern
 from ..problem import wording
 from ..problem.problem import Problem
-from ..runtime import kernel
+from ..runtime import kept_kernels, kernel
 from ..tuning.database.opened import open_database as open_database
 from ..tuning.database.packing import Objects
 from ..tuning.database.records import Record, Request
@@ -18,7 +18,7 @@ from ..tuning.measurement import GIB, Measurement
 from ..tuning.search.leaderboard import P
 
 PROXY = "proxy"  # a note of the database: timed on a stand-in; the bytes that it moves follow
-_UNPICKLED, _CODE = "unpickled solution", "kernels"  # the kind of rows of code alone, and their plan
+_UNPICKLED = "unpickled solution"  # the kind of rows of code alone
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,19 +72,16 @@ def code(canonical: str, plan: Plan, target: str, versions: str) -> kernel.Objec
     """The code that the user's database has of a plan, whatever asked for it, in whichever words."""
     name, store = str(plan), open_database(None)
     found = store.code(canonical, target, lambda text: modern(text) == name, versions)
-    return by_plan(plan, found) if found else dict(store.native(_without_row(canonical, target, versions), _CODE))
+    return by_plan(plan, found) if found else kept_kernels.stored(_without_row(canonical, target, versions))
 
 
 def keep_code(canonical: str, target: str, versions: str, name: str, made: bytes) -> None:
     """Store code, by `kernel.name_of`, for later processes whose database has no row of its plan, either."""
-    request, store = _without_row(canonical, target, versions), open_database(None)
-    known = dict(store.native(request, _CODE))
-    if name not in known:
-        store.keep_native(Record(request, 1, _CODE, objects=(*known.items(), (name, made))))
+    kept_kernels.keep(_without_row(canonical, target, versions), {}, name, made)
 
 
 def _without_row(canonical: str, target: str, versions: str) -> Request:
-    return Request(canonical, target, 1, "hot-ab", "", versions, _UNPICKLED)
+    return kept_kernels.request_for(_UNPICKLED, canonical, target, versions)
 
 
 def by_plan(plan: object, objects: Objects) -> dict[str, bytes]:

@@ -94,10 +94,10 @@ class Database:
         found = (self._try(one, "read", lambda file: file.native(request, plan)) for one in self._files())
         return next(filter(None, found), ()) if self._reads else ()
 
-    def keep_native(self, record: Record) -> None:
-        """Remember such code in a file of the user's own."""
+    def keep_native(self, record: Record, most: int | None = None) -> None:
+        """Remember such code in a file of the user's own. most: rows of this plan, of which the oldest give way."""
         if self.keeps_code and fits(record.objects):
-            self._try(self._own(), "write", lambda file: file.put_native(record))
+            self._try(self._own(), "write", lambda file: file.put_native(record, most))
 
     def refuse(self, record: Record) -> None:
         """The plan of a record that was found is of no use to this program: any other replaces it."""

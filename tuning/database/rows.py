@@ -53,6 +53,8 @@ PLAN = SOLUTION_COLUMNS.index("plan")
 LISTED = f"SELECT {_SOLUTION}, {_PACKED} FROM {SOLUTIONS}"
 PUT = f"INSERT OR REPLACE INTO {SOLUTIONS} VALUES ({', '.join('?' * len(SOLUTION_COLUMNS))})"
 PUT_CODE = f"INSERT OR REPLACE INTO {CODE} VALUES ({', '.join('?' * len(CODE_COLUMNS))})"
+_OF_PLAN = f"FROM {CODE} WHERE extra IS ? AND plan IS ?"
+DROP_CODE = f"DELETE {_OF_PLAN} AND rowid NOT IN (SELECT rowid {_OF_PLAN} ORDER BY rowid DESC LIMIT ?)"
 GET_CODE = f"SELECT {_bounded(CODE_COLUMNS[1:])} FROM {CODE} WHERE id = ? AND versions = ?"
 MAX_PLANS = 64  # of which some may be equal
 

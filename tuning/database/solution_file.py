@@ -59,11 +59,18 @@ class SolutionFile(FileAccess):
         """Code that `put_native` has stored."""
         return self.read(lambda s: self._code(s, request, plan)) or ()
 
-    def put_native(self, record: Record) -> None:
-        """Store code that belongs to no solution, unless this user cannot sign it."""
+    def put_native(self, record: Record, most: int | None = None) -> None:
+        """Store code that belongs to no solution, unless this user cannot sign it. most: rows of such code of this plan
+        that are kept, None = all."""
         made = signed(self.path, record, ALONE)
+
+        def put(s: Transaction) -> None:
+            s.change(rows.PUT_CODE, *rows.encode_code(record.request, made))
+            if most is not None:
+                s.change(rows.DROP_CODE, ALONE, record.plan, ALONE, record.plan, most)
+
         if made is not None:
-            self.write(lambda s: s.change(rows.PUT_CODE, *rows.encode_code(record.request, made)))
+            self.write(put)
 
     def plans(self, request: Request) -> tuple[str, ...]:
         """Up to MAX_HINTS different plans of the same problem and target, the most similar requests first."""

@@ -1,0 +1,74 @@
+"""Plans of kernels of layouts' own: loaded by the first layout whose kernel is not stored."""
+
+from __future__ import annotations
+
+from ..compiling import compiler, options
+from ..compiling.trial import Mode
+from ..lowering.plan import CpuPlan, Fetch, Store
+from ..lowering.shared_run import is_mirrored
+from ..machine.target import Target
+from ..problem.canonical import Canonical, Placed, static
+from ..runtime.executable import Executable
+from ..tuning.cost.model import model_plan
+from ..tuning.database.opened import open_database
+from ..tuning.space.choices import FREE, Forced
+from .own_kernels import ORDINARY
+from .scalings import Scaling
+
+MOST_PLANES, PLANES_AHEAD = 4, 16  # channels of images, and micro-tiles by which their lines are prefetched
+MIRRORED_AHEAD = 12  # the same of mirrored rows: hardware loses runs that go forwards within rows that go backwards
+KEPT_AHEAD = 4  # the same of pixels that the last cache keeps
+STREAMED = Forced(streaming=True)
+
+
+def searched(placed: Placed, scale: Scaling, threads: int, effort: int, *, hot: bool, forced: Forced) -> Executable:
+    """A layout's best plan of several, timed. hot: caches hold the arrays."""
+    choice = options.checked(effort, threads, mode=Mode.HOT if hot else Mode.COLD, forced=forced)
+    scalars = scale.alpha, scale.beta
+    found = compiler.plan_canonical(placed.canonical, choice, scalars, open_database(None))
+    return Executable(placed, found.plan, choice.target, found.objects)
+
+
+def modelled(canonical: Canonical, target: Target, threads: int, forced: Forced) -> CpuPlan:
+    """The cost model's plan, but for kinds of copies that were measured later than what it is fitted to: those that
+    nearly fit into L2 are 1.4 times as fast where whole vectors are written past it, merged planes 1.03 to 1.09 times
+    where each plane's lines are prefetched, and pixels that the last cache keeps 1.2 to 1.6 times where they are
+    written into it."""
+    plan = model_plan(canonical, target, threads, forced)
+    if forced is not FREE or not canonical.is_move or canonical.in_place or not target.streams:
+        return plan
+    if target.kept and (_is_turned(canonical) or _merges_planes(canonical) or _splits_planes(canonical)):
+        if canonical.bytes_moved <= target.kept:
+            return _ahead(model_plan(canonical, target, threads, ORDINARY), KEPT_AHEAD)
+        if is_mirrored(canonical) and plan.store is Store.ALIGNED:
+            return _ahead(plan, MIRRORED_AHEAD)
+    if plan.store is Store.CACHED and 2 * canonical.bytes_moved > 3 * target.l2 * threads:
+        streamed = model_plan(canonical, target, threads, STREAMED)
+        plan = streamed if streamed.store is Store.ALIGNED else plan
+    by_rows = plan.fetch is Fetch.ROWS or plan.prefetch == 0
+    if _merges_planes(canonical) and (plan.store, by_rows, target.far) == (Store.ALIGNED, True, False):
+        return _ahead(plan, PLANES_AHEAD)
+    return plan
+
+
+def _ahead(plan: CpuPlan, distance: int) -> CpuPlan:
+    """The plan with lines of micro-tiles prefetched."""
+    return plan.changed(fetch=Fetch.BLOCKS, prefetch=distance)
+
+
+def _is_turned(canonical: Canonical) -> bool:
+    """True for mirrored rows, and for rows that stay as they are and follow each other backwards."""
+    row, *others = canonical.axes
+    return is_mirrored(canonical) or (row.stride_a == 1 and any(static(axis.stride_a) < 0 for axis in others))
+
+
+def _merges_planes(canonical: Canonical) -> bool:
+    """True where B's elements come in turns from a few places, each of which goes on in order."""
+    planes, *others = canonical.axes
+    return static(planes.extent) <= MOST_PLANES and [axis.stride_a for axis in others] == [1]
+
+
+def _splits_planes(canonical: Canonical) -> bool:
+    """True where A's elements go in turns to a few places."""
+    _, *planes = canonical.axes
+    return [axis.stride_a for axis in planes] == [1] and static(planes[0].extent) <= MOST_PLANES
