@@ -65,7 +65,7 @@ def test_unpickled_solutions_compile_where_the_database_lacks_their_code(tmp_pat
     assert _run(tmp_path, TTC_DATABASE=other) == ""
     assert _run(tmp_path, TTC_DATABASE=other) == "no LLVM"
     with closing(sqlite3.connect(other)) as connection:
-        kinds = "SELECT count(*) FROM code_v2 WHERE plan = 'kernels'", "SELECT count(*) FROM solutions_v2"
+        kinds = "SELECT count(*) FROM code_v2 WHERE plan = 'unpickled solution'", "SELECT count(*) FROM solutions_v2"
         assert [connection.execute(query).fetchone() for query in kinds] == [(1,), (0,)]
 
 

@@ -1,7 +1,7 @@
 """Kernels of layouts' own: loaded by the first layout that needs one, as most programs never do.
 
-The cost model's are kept in the solutions database with their plan: where an earlier process has stored a layout's, what
-plans and compiles is not loaded.
+The cost model's are kept in the solutions database with their plan: where an earlier process has stored a layout's,
+LLVM and what plans are not loaded.
 """
 
 from __future__ import annotations
@@ -44,7 +44,8 @@ def planned(placed: Placed, scale: Scaling, threads: int, effort: int) -> Execut
 def _modelled(placed: Placed, threads: int, forced: Forced) -> Executable:
     """The cost model's plan with its code, as far as either is stored."""
     canonical, target = placed.canonical, backend.host_target()
-    key = str(canonical), target.key, kernel.versions(), threads, f"plans{REVISION} {forced}"
+    caches = f"l1={target.l1} l2={target.l2} kept={target.kept}"
+    key = str(canonical), target.key, kernel.versions(), threads, f"plans{REVISION} {caches} {forced}"
     request = kept_kernels.request_for(_KIND, *key)
     stored = kept_kernels.stored(request)
     plan = _parsed(stored.pop(_PLAN, b""), canonical) or _plans().modelled(canonical, target, threads, forced)

@@ -10,12 +10,12 @@ MOST = 1024  # rows of a kind in a file: with one more, the one that was written
 
 
 def request_for(kind: str, canonical: str, target: str, versions: str, threads: int = 1, options: str = "") -> Request:
-    """What such kernels are stored under. kind: of the rows; options: whatever else their plan depends on."""
+    """The key of a set of such kernels. kind: of the rows; options: whatever else their plan depends on."""
     return Request(canonical, target, threads, "hot-ab", options, versions, kind)
 
 
 def stored(request: Request) -> dict[str, bytes]:
-    """What earlier processes have kept under this request, by name."""
+    """Code that earlier processes have kept under this request, by name."""
     return dict(open_database(None).native(request, request.kind))
 
 

@@ -13,6 +13,7 @@ from ttc_llvm.errors import DatabaseError
 from ttc_llvm.lazy_dataclasses import replace
 from ttc_llvm.tuning.database import rows, schema
 from ttc_llvm.tuning.database.code import ALONE, linkable, signed
+from ttc_llvm.tuning.database.connection import SqlRow
 from ttc_llvm.tuning.database.file_access import FileAccess
 from ttc_llvm.tuning.database.notices import warn_once
 from ttc_llvm.tuning.database.outcomes import Cleared, Listed, Stored
@@ -63,14 +64,8 @@ class SolutionFile(FileAccess):
         """Store code that belongs to no solution, unless this user cannot sign it. most: rows of such code of this plan
         that are kept, None = all."""
         made = signed(self.path, record, ALONE)
-
-        def put(s: Transaction) -> None:
-            s.change(rows.PUT_CODE, *rows.encode_code(record.request, made))
-            if most is not None:
-                s.change(rows.DROP_CODE, ALONE, record.plan, ALONE, record.plan, most)
-
         if made is not None:
-            self.write(put)
+            self.write(lambda s: self._put_native(s, rows.encode_code(record.request, made), record.plan, most))
 
     def plans(self, request: Request) -> tuple[str, ...]:
         """Up to MAX_HINTS different plans of the same problem and target, the most similar requests first."""
@@ -198,6 +193,11 @@ class SolutionFile(FileAccess):
         if made is not None:
             s.change(rows.PUT_CODE, *rows.encode_code(kept.request, made))
         return Stored(True, made is not None)
+
+    def _put_native(self, s: Transaction, row: SqlRow, plan: str, most: int | None) -> None:
+        s.change(rows.PUT_CODE, *row)
+        if most is not None:
+            s.change(rows.DROP_CODE, ALONE, plan, ALONE, plan, most)
 
     def _drop_older(self, s: Transaction) -> int:
         newer = {key for (key,) in s.select(f"SELECT id FROM {SOLUTIONS}")}
