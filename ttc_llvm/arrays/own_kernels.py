@@ -1,7 +1,8 @@
 """Kernels of layouts' own: loaded by the first layout that needs one, as most programs never do.
 
-The cost model's are kept in the solutions database with their plan: where an earlier process has stored a layout's,
-LLVM and what plans are not loaded.
+Those of large results are kept in the solutions database with the cost model's plan: where an earlier process has
+stored a layout's, LLVM and what plans are not loaded. Those of small ones are made after thousands of calls, and
+storing one takes as long as making it.
 """
 
 from __future__ import annotations
@@ -34,21 +35,30 @@ def planned(placed: Placed, scale: Scaling, threads: int, effort: int) -> Execut
     canonical = placed.canonical
     small = canonical.elements * canonical.b.itemsize < CACHED_BYTES
     useful = min(threads, max(1, canonical.bytes_moved // SERIAL_BYTES))
-    forced = ORDINARY if small else FREE
     if effort != 1:
+        forced = ORDINARY if small else FREE
         return _plans().searched(placed, scale, useful, effort, hot=small, forced=forced)  # type: ignore[no-any-return]
-    workers_sleep = canonical.bytes_moved < WAKING_BYTES  # mostly, and this thread then runs the plan alone
-    return _modelled(placed, 1 if workers_sleep else useful, forced)
+    if canonical.bytes_moved < WAKING_BYTES:  # workers sleep, mostly, and this thread then runs the plan alone
+        useful = 1
+    return (_modelled if small else _kept)(placed, useful)
 
 
-def _modelled(placed: Placed, threads: int, forced: Forced) -> Executable:
+def _modelled(placed: Placed, threads: int) -> Executable:
+    """The cost model's plan for arrays that caches hold."""
+    canonical, target = placed.canonical, backend.host_target()
+    plan = _plans().modelled(canonical, target, threads, ORDINARY)
+    _log.debug("layout %s has a kernel of its own: %s", canonical, plan)
+    return Executable(placed, plan, target)
+
+
+def _kept(placed: Placed, threads: int) -> Executable:
     """The cost model's plan with its code, as far as either is stored."""
     canonical, target = placed.canonical, backend.host_target()
     caches = f"l1={target.l1} l2={target.l2} kept={target.kept}"
-    key = str(canonical), target.key, kernel.versions(), threads, f"plans{REVISION} {caches} {forced}"
+    key = str(canonical), target.key, kernel.versions(), threads, f"plans{REVISION} {caches}"
     request = kept_kernels.request_for(_KIND, *key)
     stored = kept_kernels.stored(request)
-    plan = _parsed(stored.pop(_PLAN, b""), canonical) or _plans().modelled(canonical, target, threads, forced)
+    plan = _parsed(stored.pop(_PLAN, b""), canonical) or _plans().modelled(canonical, target, threads, FREE)
     _log.debug("layout %s has a kernel of its own: %s", canonical, plan)
     keep = partial(kept_kernels.keep, request, {_PLAN: str(plan).encode()})
     return Executable(placed, plan, target, stored, keep=keep)
