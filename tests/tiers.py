@@ -127,6 +127,7 @@ SLOW = {
     "test_joined.py::test_objects_for_several": "seconds",
     "test_json": "searches",
     "test_kernels.py::test_rank_26": "seconds",
+    "test_kept_kernels": "processes",
     "test_layout_table.py::test_threads_begin": "processes",
     "test_libraries": "JAX and others",
     "test_library": "compilers",
