@@ -314,6 +314,8 @@ def test_cache_sizes_are_read(tmp_path: Path) -> None:
         "l2": 2 << 20,
     }
     assert set(host.caches(tmp_path / "absent")) == {"page"}
+    assert host.last_cache(tmp_path) == 2 << 20
+    assert host.last_cache(tmp_path / "absent") == 0
 
 
 def test_llvm_says_nothing_of_functions_that_are_not_optimised(capfd: pytest.CaptureFixture[str]) -> None:

@@ -13,7 +13,18 @@ import numpy.typing as npt
 import pytest
 
 from ttc_llvm import Contraction, PlanError, ProblemError
-from ttc_llvm.contractions import blas, blocks, execution, measuring, plan, rates, space, splitting, traffic
+from ttc_llvm.contractions import (
+    blas,
+    blocks,
+    execution,
+    last_cache,
+    measuring,
+    plan,
+    rates,
+    space,
+    splitting,
+    traffic,
+)
 from ttc_llvm.contractions.execution import Execution
 from ttc_llvm.contractions.gemm import Gemm, gemm, passes
 from ttc_llvm.contractions.merged import Merged, merge
@@ -317,6 +328,20 @@ def test_rates_rank_copies_behind_products_in_place() -> None:
     assert ranked[0].plan.copies == (None, None, None)
     assert ranked[0].scratch() == 0
     assert all(known.seconds(x) > known.seconds(ranked[0]) for x in ranked[1:])
+
+
+def test_what_the_last_cache_keeps_costs_less(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Shares grow with the tensors, are all where no cache is known, and matrices to measure are beyond it."""
+    sizes = [merge(Contraction("ij,jk->ik", dict.fromkeys("ijk", extent))) for extent in range(100, 2000, 50)]
+    for cache in (0, 8 << 20, 32 << 20, 1 << 30):
+        monkeypatch.setattr(last_cache, "_bytes", lambda cache=cache: cache)
+        found = [last_cache.shares_beyond(merged) for merged in sizes]
+        assert found == sorted(found) and found[-1] == ((0.0, 0.0) if cache == 1 << 30 else (1.0, 1.0))
+        assert found[0] == ((0.0, 0.0) if cache else (1.0, 1.0))
+        assert all(read >= written for read, written in found)
+        for itemsize in (4, 8, 16):
+            size = itemsize * last_cache.square(itemsize) ** 2
+            assert min(cache, 220 << 20) < size <= last_cache.beyond() <= 256 << 20
 
 
 def test_speeds_are_those_of_the_corners_around() -> None:

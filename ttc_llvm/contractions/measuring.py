@@ -15,22 +15,21 @@ from ..runtime.pool import cpu_count
 from ..tuning.database.opened import open_database
 from ..tuning.database.records import RETIMED, Record, Request
 from ..tuning.search.speed import DRIFT
-from . import blas
+from . import blas, last_cache
 from .rates import CUTS, LAYOUTS, Rates, from_text, to_text
 from .speeds import LONG, MILLION, SHORT, Grid, Sizes, Speed
 from .splitting import COLUMNS, DEPTH, GAIN, ROWS, Gains
 from .timing import ANYWHERE, LINES, OFF, copy_seconds, many, product_seconds
 
 KIND = "speeds"  # of rows in the database, whose objects are named by how often the machine was busy
-REVISION = "speeds11"  # raised when what is measured, or its text, changes
+REVISION = "speeds12"  # raised when what is measured, or its text, changes
 THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_CORETYPE")
 TINY, THIN, EDGE = 4, 16, 256
 TALL, WAIST = 1536, 64  # extents of a product that is cut
-WIDE = 2048  # of a result that is larger than the caches next to a core
 READ: Sizes = (16, 16, 128)  # short products that read a matrix from beyond the caches,
 WRITTEN = ("ik,lkj->lij", (144, 24, 16)), ("ik,lkj->ilj", (24, 24, 16)), ("ik,lkj->ilj", (480, 24, 16))
 """Short products that write there, in one piece, in several, and in many."""
-VISITED, NEAR_BYTES = 48 << 20, 384 << 10  # bytes that they come to together: there, and in the caches
+NEAR_BYTES = 384 << 10  # that they come to together in the caches
 INNER = 24  # products before one that reads what follows
 ON_LINES: tuple[Sizes, ...] = ((64, 64, 120), (96, 96, 80), (32, 32, 300))
 VECTORS = 128  # bytes, of rows or columns: a multiple of all vectors that BLAS takes at a time
@@ -82,7 +81,8 @@ def _measured(dtype: str) -> Rates:
         for at in (ANYWHERE, LINES)
     ]
     start = copy_seconds(dtype, TINY)
-    small, large = (2 * itemsize * n * n / (copy_seconds(dtype, n) - start / 2) for n in (EDGE, WIDE))
+    extents = EDGE, last_cache.square(itemsize)
+    small, large = (2 * itemsize * n * n / (copy_seconds(dtype, n) - start / 2) for n in extents)
     lines = {kind: _lines(dtype, spec) for kind, spec in LAYOUTS.items()}
     gains = Gains({key: _gain(dtype, *key) for key in CUTS}, lines)
     call = max(more - tiny, 0.0) / REPEATS
@@ -92,8 +92,10 @@ def _measured(dtype: str) -> Rates:
 
 def _written(dtype: str, tiny: float, at: tuple[int, int, int]) -> float:
     """Seconds that a long product takes more, by each byte of its result, where that is beyond the caches."""
-    near, far = (product_seconds(dtype, LAYOUTS["N", "N"], (n, n, THIN), at=at) - tiny for n in (EDGE, WIDE))
-    return max(0.0, far - near * (WIDE // EDGE) ** 2) / (WIDE**2 * dtypes.dtype(dtype).itemsize)
+    itemsize = dtypes.dtype(dtype).itemsize
+    wide = last_cache.square(itemsize)
+    near, far = (product_seconds(dtype, LAYOUTS["N", "N"], (n, n, THIN), at=at) - tiny for n in (EDGE, wide))
+    return max(0.0, far - near * (wide / EDGE) ** 2) / (wide**2 * itemsize)
 
 
 def _visit(dtype: str, spec: str, sizes: Sizes, moved: int = 0, at: tuple[int, int, int] = ANYWHERE) -> float:
@@ -101,9 +103,9 @@ def _visit(dtype: str, spec: str, sizes: Sizes, moved: int = 0, at: tuple[int, i
     caches."""
     size = (moved or sizes[0] * sizes[1]) * dtypes.dtype(dtype).itemsize
     inner = INNER if "p" in spec else 1
-    far, near = (
+    far, near = (  # an odd number, whose lines share few sets of a cache
         product_seconds(dtype, spec, (*sizes, outer, inner), at=at) / (outer * inner)
-        for outer in (VISITED // (size * inner) | 1, max(1, NEAR_BYTES // (size * inner)))  # odd: lines share few sets
+        for outer in (last_cache.beyond() // (size * inner) | 1, max(1, NEAR_BYTES // (size * inner)))
     )
     return max(0.0, far - near) / size
 

@@ -11,6 +11,7 @@ from ..errors import PlanError
 from ..lazy_dataclasses import dataclass
 from ..problem import dtypes
 from .gemm import Gemm, gemm, passes
+from .last_cache import shares_beyond
 from .merged import C, Merged
 from .plan import Products
 from .speeds import LONG, MILLION, SHORT, Grid, Sizes, Speed
@@ -29,11 +30,11 @@ class Rates:
     """Speeds of one data type.
 
     products: by how BLAS takes its operands, transposed or not; call: seconds of a product of nothing; written: seconds
-    that each byte of a result beyond the caches takes, of short products that write it in one piece each, in several
+    that each byte of a result beyond all caches takes, of short products that write it in one piece each, in several
     and in many, and of long products; the same of results whose columns begin on cache lines; read: seconds that each
-    byte of an operand takes which is fetched from beyond the caches, in few pieces and in many; copied: bytes read and
-    written a second by copies, small ones and large ones; start: seconds of a copy of nothing; gains: of cutting long
-    products, and of operands on cache lines.
+    byte of an operand takes which is fetched from beyond them, in few pieces and in many; copied: bytes read and
+    written a second by copies, small ones and large ones beyond the caches; start: seconds of a copy of nothing; gains:
+    of cutting long products, and of operands on cache lines.
     """
 
     products: Mapping[tuple[str, str], Speed]
@@ -46,15 +47,15 @@ class Rates:
 
     def seconds(self, products: Products) -> float:
         """The predicted time of a plan."""
-        piece = products.piece
-        total = products.pieces * self._products(piece)
-        return total + sum(self._pass(products, tensor) for tensor in passes(products))
+        far = shares_beyond(products.merged)
+        total = products.pieces * self._products(products.piece, far)
+        return total + sum(self._pass(products, tensor, far[0]) for tensor in passes(products))
 
-    def _products(self, products: Products) -> float:
+    def _products(self, products: Products, far: tuple[float, float]) -> float:
         made = gemm(products)
         if made is None:
             one, cut = self.products["N", "N"].seconds(products.sizes), None
-            return products.repeats * (self.call + one) + self._fetched(products, made, cut, products.sizes)
+            return products.repeats * (self.call + one) + self._fetched(products, made, cut, products.sizes, far)
         cut = split(made, self.gains)
         parts, part = 1.0, made
         if cut is not None:
@@ -63,27 +64,33 @@ class Rates:
         one = self.products[kind(made)].seconds(sizes)
         if prod(sizes) <= MILLION:
             one /= self.gains.on_lines(part)
-        return products.repeats * parts * (self.call + one) + self._fetched(products, made, cut, sizes)
+        return products.repeats * parts * (self.call + one) + self._fetched(products, made, cut, sizes, far)
 
-    def _fetched(self, products: Products, call: Gemm | None, cut: Split | None, sizes: Sizes) -> float:
-        """What the products take more as their matrices are not in the caches; long ones fetch them in whole blocks."""
+    def _fetched(
+        self, products: Products, call: Gemm | None, cut: Split | None, sizes: Sizes, far: tuple[float, float]
+    ) -> float:
+        """What the products take more as their matrices are beyond the caches; long ones fetch them in whole blocks."""
         a, b, c = traffic(products, call, cut)
         is_long = prod(sizes) > MILLION
         read = sum(moved.bytes * self.read[moved.pieces == MANY and not is_long] for moved in (a, b))
         written = self.written[call is not None and call.on_lines[C]]
-        return read + c.bytes * written[-1 if is_long else c.pieces]
+        return far[0] * read + far[1] * c.bytes * written[-1 if is_long else c.pieces]
 
     def copy(self, merged: Merged, tensor: int) -> float:
         """The predicted time of the copy of a whole tensor."""
         size = _bytes(merged, tensor)
-        return self.start + 2 * size / self.copied[size > CACHE_BYTES]
+        return self.start + 2 * size * self._copied(size, shares_beyond(merged)[0])
 
-    def _pass(self, products: Products, tensor: int) -> float:
+    def _pass(self, products: Products, tensor: int, far: float) -> float:
         """The predicted time of a tensor's copies: those of pieces have one side in the caches."""
         whole, piece = _bytes(products.merged, tensor), _bytes(products.piece.merged, tensor)
-        near, far = self.copied
-        ways = (near if piece <= CACHE_BYTES else far, near if whole <= CACHE_BYTES else far)
-        return self.start * max(1, whole // max(piece, 1)) + sum(whole / way for way in ways)
+        ways = self._copied(piece, far) + self._copied(whole, far)
+        return self.start * max(1, whole // max(piece, 1)) + whole * ways
+
+    def _copied(self, size: int, far: float) -> float:
+        """Seconds of a byte that is read or written by a copy of so many."""
+        near, beyond = self.copied
+        return 1 / near if size <= CACHE_BYTES else (1 - far) / near + far / beyond
 
 
 def _bytes(merged: Merged, tensor: int) -> int:

@@ -43,6 +43,11 @@ def caches(root: Path = CACHES) -> dict[str, int]:
     return found
 
 
+def last_cache(root: Path = CACHES) -> int:
+    """Bytes of the largest cache that CPU 0 reads through; 0 where the system does not tell."""
+    return max((_bytes(_read(index / "size")) for index in root.glob("index*")), default=0)
+
+
 _FILES = ("level", "type", "size", "ways_of_associativity", "coherency_line_size")
 
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
-from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, NamedTuple
 
@@ -19,20 +17,22 @@ from ...runtime.once import once
 from ...tuning.database.opened import open_database
 from ...tuning.database.records import Record, Request
 from ..gemm import LINE
+from ..last_cache import shares_beyond, square
 from ..merged import C, merge
+from ..timing import least
 from .execution import FusedExecution, micro_kernel, revision
 from .job import rows_turned
 from .plan import Fused, FusedPlan
 
 KIND = "speeds"  # of rows in the database
+REVISION = "speeds2"  # raised when what is measured changes
 CACHE_BYTES = 1 << 20  # of what is found in a core's own caches
-WIDE, THIN = 2880, 16  # extents of a result of 8-byte numbers beyond all caches
+THIN = 16  # terms of a product whose result is beyond all caches
 SHORT, LONG = 32, 256  # terms of a sum
-TILES, MORE, MANY = 8, 4, 6  # of a side of a product in the caches, and times as many columns, or rows
+TILES, MORE, MANY = 8, 5, 6  # of rows of a product in the caches, and times as many columns, or rows
 CLASSES = IndexClass.M, IndexClass.N, IndexClass.K, IndexClass.BATCH
 LEAST = 1e-15  # seconds: differences of times may be negative
-FAR = 1032  # elements from row to row: no multiple of a page
-ROUNDS, ENOUGH = 5, 2e-2  # runs of each, and the seconds after which there are no more
+ROW, FAR = 1024, 1032  # elements of a row, and from one to the next: no multiple of a page
 
 
 class FusedRates(NamedTuple):
@@ -42,7 +42,8 @@ class FusedRates(NamedTuple):
     sums; tile, apart, far: of a tile to be written, of one whose rows do not follow each other in C, and of one of a
     block of so many such rows that their pages are not at hand; packed, turned, picked, fetched: of an element that is
     packed with its neighbours, or turned with them, or by itself, or so from a line that has left the caches since;
-    written, streamed: of a byte of C beyond the caches, through them and past them; read: of a byte of A or B there.
+    written, scattered, streamed: of a byte of C beyond all caches, through them, so with rows that do not follow each
+    other, and past them; read: of a byte of A or B there.
     """
 
     start: float
@@ -56,6 +57,7 @@ class FusedRates(NamedTuple):
     picked: float
     fetched: float
     written: float
+    scattered: float
     streamed: float
     read: float
 
@@ -96,9 +98,12 @@ class FusedRates(NamedTuple):
     def _fetched(self, fused: Fused, blocks: int) -> float:
         size = dtypes.dtype(fused.merged.dtype).itemsize
         a, b, c = (fused.merged.elements(tensor) * size for tensor in range(3))
-        total = (a + b) * self.read if a + b > CACHE_BYTES else 0.0
+        read, written = shares_beyond(fused.merged)
+        total = (a + b) * read * self.read if a + b > CACHE_BYTES else 0.0
         if c > CACHE_BYTES:
-            total += c * (self.streamed if fused.plan.streams else self.written * blocks)
+            apart = _share_apart(fused, micro_kernel(fused.merged.dtype))
+            through = (1 - apart) * written * self.written + apart * self.scattered
+            total += c * (self.streamed if fused.plan.streams else blocks * through)
         return total
 
 
@@ -114,7 +119,7 @@ def _share_apart(fused: Fused, kernel: MicroKernel) -> float:
 @once
 def measured(dtype: str) -> FusedRates:
     """The rates of a data type: from the solutions database, or measured, in a fraction of a second, and stored."""
-    how = revision(dtype)
+    how = f"{REVISION} {revision(dtype)}"
     request = Request(f"speeds of fused contractions of {dtype}", backend.host_target().key, 1, "hot-ab", "", how, KIND)
     store = open_database(None)
     for _, text in store.native(request, how):
@@ -129,7 +134,7 @@ def measured(dtype: str) -> FusedRates:
 
 def _measured(dtype: str) -> FusedRates:
     kernel = micro_kernel(dtype)
-    m, n = kernel.rows * TILES, kernel.columns * TILES
+    m, n = kernel.rows * TILES, kernel.columns * (TILES + 1)  # an odd number, whose rows share few sets of a cache
     size = kernel.dtype.itemsize
     start, several = _product(dtype, (1, 1, 1)), _product(dtype, (1, 1, 1), batches=LONG)
     short, long = (_added(dtype, (m, n, k)) for k in (SHORT, LONG))
@@ -137,23 +142,27 @@ def _measured(dtype: str) -> FusedRates:
     tile = max(0.0, short - term * SHORT)
     apart, far = (_added(dtype, (times * m, n, SHORT), turned=True) for times in (1, MANY))
     narrow = m, kernel.columns, LONG
-    elements = (m + kernel.columns) * LONG
-    packed = (_product(dtype, narrow) - start - TILES * long) / elements
+    packed = (_product(dtype, narrow) - start - TILES * long) / (m * LONG)  # its columns count in their tiles
+    term -= packed * kernel.columns / TILES
     picked = (_product(dtype, narrow, spread_a=3) - start - TILES * long) / (m * LONG)
     turned, fetched = (
         (_apart(dtype, m - ragged, many) - start) / many - TILES * long
         for ragged, many in ((0, max(TILES, kernel.group)), (1, TILES))
     )
-    wide = WIDE * 8 // size
-    tiles = -(-WIDE // kernel.rows) * -(-wide // kernel.columns)
-    known = start + tiles * (THIN * term + tile) + (WIDE + wide) * THIN * packed
-    written, streamed = (_product(dtype, (WIDE, wide, THIN), streams=streams) - known for streams in (False, True))
-    of_c = WIDE * wide * size
-    deep = _product(dtype, (WIDE, kernel.columns, wide))
-    read = deep - start - -(-WIDE // kernel.rows) * (wide * term + tile) - WIDE * wide * packed
+    wide = square(size)
+    side, area = -(-wide // kernel.rows), wide * wide
+    known = start + side * -(-wide // kernel.columns) * (THIN * term + tile) + 2 * wide * THIN * packed
+    written, streamed = (_product(dtype, (wide, wide, THIN), streams=streams) - known for streams in (False, True))
+    tall = area // ROW // kernel.rows * kernel.rows
+    tiles = tall // kernel.rows * -(-ROW // kernel.columns)
+    known = start + tiles * (far - (SHORT - THIN) * term) + (tall + ROW) * THIN * packed
+    scattered = _product(dtype, (tall, ROW, THIN), turned=True) - known
+    deep = _product(dtype, (wide, kernel.columns, wide))
+    read = deep - start - side * (wide * term + tile) - area * packed
     found = FusedRates(
         start, (several - start) / LONG, term, tile, apart - term * SHORT, far - term * SHORT, packed,
-        turned / (m * LONG), picked, fetched / (m * LONG), written / of_c, streamed / of_c, read / of_c,
+        turned / (m * LONG), picked, fetched / (m * LONG), written / (area * size), scattered / (tall * ROW * size),
+        streamed / (area * size), read / (area * size),
     )  # fmt: skip
     return FusedRates(*(max(value, LEAST) for value in found))
 
@@ -162,7 +171,8 @@ def _added(dtype: str, sizes: tuple[int, int, int], turned: bool = False) -> flo
     """Seconds of a further tile."""
     m, n, k = sizes
     once, often = (_product(dtype, (m, times * n, k), turned=turned) for times in (1, MORE))
-    return (often - once) / (m // micro_kernel(dtype).rows * TILES * (MORE - 1))
+    kernel = micro_kernel(dtype)
+    return (often - once) / (m // kernel.rows * (n // kernel.columns) * (MORE - 1))
 
 
 def _product(
@@ -184,7 +194,7 @@ def _product(
     plan = FusedPlan(rows, columns, terms, others, (made.rows, made.columns, made.terms), streams)
     run = FusedExecution(stated, Fused(merged, plan), 1).run
     a, b, c = (_laid(stated, name, kind) for name in "abc")
-    return _least(lambda: run(a, b, c))
+    return least(lambda: run(a, b, c))
 
 
 def _apart(dtype: str, rows: int, many: int) -> float:
@@ -200,7 +210,7 @@ def _apart(dtype: str, rows: int, many: int) -> float:
     plan = FusedPlan((of["u"], of["r"]), (of["j"],), (of["k"],), (), block)
     run = FusedExecution(stated, Fused(merge(stated), plan), 1).run
     a, b, c = (_laid(stated, name, dtypes.to_numpy(stated.element)) for name in "abc")
-    return _least(lambda: run(a, b, c))
+    return least(lambda: run(a, b, c))
 
 
 def _laid(stated: Contraction, name: str, kind: np.dtype[Any]) -> Any:
@@ -210,15 +220,3 @@ def _laid(stated: Contraction, name: str, kind: np.dtype[Any]) -> Any:
     memory = np.ones(size + LINE // kind.itemsize, kind)
     memory = memory[-memory.ctypes.data % LINE // kind.itemsize :]
     return as_strided(memory, shape, [step * kind.itemsize for step in strides])
-
-
-def _least(run: Callable[[], Any]) -> float:
-    """Seconds of the fastest of some runs, without those that others had this CPU, after one that brings memory and
-    code."""
-    run()
-    found: list[float] = []
-    while len(found) < ROUNDS and sum(found) < ENOUGH:
-        start = time.thread_time()
-        run()
-        found.append(time.thread_time() - start)
-    return min(found)

@@ -13,7 +13,7 @@ from .rates import FusedRates
 # Rates by what they are part of. All others are of packing.
 _PARTS = {
     "arithmetic": ("term",), "tiles of C": ("tile", "apart", "far"),
-    "memory beyond the caches": ("written", "streamed", "read"), "calls": ("start", "batch"),
+    "memory beyond the caches": ("written", "scattered", "streamed", "read"), "calls": ("start", "batch"),
 }  # fmt: skip
 _PACKING = "packing of A and B"
 
