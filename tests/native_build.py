@@ -34,6 +34,7 @@ PROGRAMS = {
     "clang": ("c", "#include <stdio.h>\nint main(void) { return puts(\"\") < 0; }\n"),
     "gfortran": ("f95", "end\n"),
 }
+RUST = "cargo", "rustc"  # which may be rustup's, that finds them where the home directory says
 
 
 def compiler(name: str) -> str:
@@ -62,8 +63,15 @@ def trouble(name: str) -> str:
     found = shutil.which(name)
     if found is None:
         return "is not installed"
+    if name in RUST:
+        return "" if _answers(found) else "has no toolchain"
     program = next((program for end, program in PROGRAMS.items() if name.endswith(end)), None)
     return "" if program is None or _builds(found, *program) else "is installed without what its programs need"
+
+
+@lru_cache
+def _answers(driver: str) -> bool:
+    return subprocess.run([driver, "--version"], capture_output=True).returncode == 0
 
 
 @lru_cache
