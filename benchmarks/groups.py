@@ -113,14 +113,24 @@ def measure(ttc_llvm: Any, group: Callable[[np.random.Generator], tuple[list[Sha
         plan.run(places[0], places[1])  # the last call copied
         for x, y in zip(list_a, list_b, strict=True):
             assert np.array_equal(x.transpose(axes), y)
-        text = ", ".join(f"{name} {seconds / len(shapes) * 1e9:.0f}" for name, seconds in found.items())
-        print(f"{group.__doc__} {total >> 20} MiB; {threads} threads; ns a block: {text}")
-        per_numpy, per_copy = ({name: found[other] / found[name] for name in found} for other in ("numpy", "memcpy"))
-        print(f"  {per_numpy['grouped']:.2f} x NumPy's loop, {per_numpy['addresses']:.2f} by addresses,"
-              f" {per_numpy['new addresses']:.2f} by new ones;"
-              f" {found['transpose'] / found['addresses']:.2f} x a loop of ours;"
-              f" {1 / per_copy['grouped']:.2f} x memcpy's time, {1 / per_copy['addresses']:.2f} by addresses;"
-              f" planning {planning / found['numpy']:.2f} x NumPy's loop")  # fmt: skip
+        print(f"{group.__doc__} {total >> 20} MiB; {threads} threads; ns a block: {each(found, len(shapes))}")
+        print(f"  {ratios(found)}; planning {planning / found['numpy']:.2f} x NumPy's loop")
+
+
+def each(found: dict[str, float], blocks: int) -> str:
+    """Nanoseconds of a block, by name."""
+    return ", ".join(f"{name} {seconds / blocks * 1e9:.0f}" for name, seconds in found.items())
+
+
+def ratios(found: dict[str, float]) -> str:
+    """Calls beside NumPy's loop, a loop of ours and a copy of each block."""
+    per_numpy, per_copy = ({name: found[other] / found[name] for name in found} for other in ("numpy", "memcpy"))
+    return (
+        f"{per_numpy['grouped']:.2f} x NumPy's loop, {per_numpy['addresses']:.2f} by addresses,"
+        f" {per_numpy['new addresses']:.2f} by new ones;"
+        f" {found['transpose'] / found['addresses']:.2f} x a loop of ours;"
+        f" {1 / per_copy['grouped']:.2f} x memcpy's time, {1 / per_copy['addresses']:.2f} by addresses"
+    )
 
 
 def main() -> None:
