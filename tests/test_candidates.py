@@ -79,6 +79,16 @@ def test_neighbours_are_valid_and_differ_in_something() -> None:
             check(other, problem)
 
 
+def test_tiles_do_not_grow_beyond_the_rows_that_are_prefetched() -> None:
+    problem = canonical((0, 3, 2, 1), (24, 103, 103, 103))
+    text = ("cpu3 tile=24,103,16,103 block=24,1,1,1 order=2,0,1,3 inner=0,1,2,3 parallel=1 "
+            "prefetch={} store=cached fetch={} panel=none")  # fmt: skip
+    for prefetch, fetch in ((1, "rows"), (0, "blocks")):
+        plan = check(plans.parse(text.format(prefetch, fetch)), problem)
+        found = list(neighbours.neighbours(problem, AVX512, FREE, plan))
+        assert found == [check(other, problem) for other in found]
+
+
 def test_the_ranking_is_the_same_every_time() -> None:
     problem = canonical((2, 1, 0), (96, 75, 64), beta=1)
     first, again = (list(itertools.islice(ranked(problem, AVX512, 2), 50)) for _ in range(2))

@@ -39,9 +39,15 @@ def check(plan: CpuPlan, canonical: Canonical) -> CpuPlan:
         _check_in_place(plan, canonical)
     if canonical.terms and (plan.panel or plan.store is Store.ALIGNED):
         raise PlanError("plans of sums have no panels, and their stores are cached, peeled or combined")
-    if plan.fetch is Fetch.ROWS and plan.prefetch:
-        _check_rows(plan, canonical)
+    if not lists_rows(plan, canonical):
+        shape, size = shown(plan.tile), _fetched_bytes(plan, canonical)
+        raise PlanError(f"plan tile={shape} has {size} bytes: fetch=rows takes tiles of {MAX_ROWS} at most")
     return plan
+
+
+def lists_rows(plan: CpuPlan, canonical: Canonical) -> bool:
+    """False where prefetched rows are more than tables in the code should list."""
+    return plan.fetch is not Fetch.ROWS or not plan.prefetch or _fetched_bytes(plan, canonical) <= MAX_ROWS
 
 
 def check_shape(plan: Plan, panel: tuple[int, ...], orders: Mapping[str, tuple[int, ...]], rank: int) -> None:
@@ -77,10 +83,8 @@ def _check_in_place(plan: CpuPlan, canonical: Canonical) -> None:
         raise PlanError("plans in place have ordinary stores and no panels")
 
 
-def _check_rows(plan: CpuPlan, canonical: Canonical) -> None:
-    """PlanError for tiles of more rows than tables in the code should list."""
+def _fetched_bytes(plan: CpuPlan, canonical: Canonical) -> int:
+    """The bytes of a tile on its wider side."""
     sizes = [t if isinstance(one.extent, Param) else min(t, one.extent)
              for t, one in zip(plan.tile, canonical.axes, strict=True)]  # fmt: skip
-    size = prod(sizes) * max(canonical.a.itemsize, canonical.b.itemsize)
-    if size > MAX_ROWS:
-        raise PlanError(f"plan tile={shown(plan.tile)} has {size} bytes: fetch=rows takes tiles of {MAX_ROWS} at most")
+    return prod(sizes) * max(canonical.a.itemsize, canonical.b.itemsize)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from operator import gt, lt
 
 from ttc_llvm.lowering.plan import CpuPlan, Fetch, spans
+from ttc_llvm.lowering.plan_checks import lists_rows
 from ttc_llvm.lowering.writing import pays
 from ttc_llvm.machine.target import Target
 from ttc_llvm.problem.canonical import Canonical
@@ -35,7 +36,7 @@ def neighbours(canonical: Canonical, target: Target, forced: Forced, plan: CpuPl
     seen = {plan, settled(extents, forced, plan)}
     for group in itertools.zip_longest(*found):
         for other in (settled(extents, forced, other) for other in group if other is not None):
-            if other not in seen and pays(canonical, other, target):
+            if other not in seen and lists_rows(other, canonical) and pays(canonical, other, target):
                 seen.add(other)
                 yield other
 
