@@ -5,10 +5,12 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import signal
 import sys
 import time
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -19,7 +21,8 @@ SAVED_SECONDS = 2.0  # between two writes of the counts
 @dataclass(slots=True)
 class Campaign:
     """Rounds of one kind of attack. seed: round r draws from (seed, r); done: rounds so far, of all runs;
-    counts: how often each feature was met; failures: one line each, with what repeats it."""
+    counts: how often each feature was met; failures: one line each, with what repeats it; is_ending: no further round
+    starts."""
 
     name: str
     seed: int
@@ -27,6 +30,7 @@ class Campaign:
     done: int = 0
     counts: Counter[str] = field(default_factory=Counter)
     failures: list[str] = field(default_factory=list)
+    is_ending: bool = False
 
     @classmethod
     def resumed(cls, name: str, seed: int, path: Path | None) -> Campaign:
@@ -43,7 +47,7 @@ class Campaign:
         began = saved = time.monotonic()
         try:
             for number in range(self.done, self.done + count):
-                if time.monotonic() - began > seconds:
+                if self.is_ending or time.monotonic() - began > seconds:
                     return
                 yield number
                 self.done = number + 1
@@ -52,6 +56,24 @@ class Campaign:
                     self.save()
         finally:
             self.save()
+
+    @contextmanager
+    def ended_by_signals(self) -> Iterator[None]:
+        """Let the first SIGINT or SIGTERM end the rounds, of which those at work are the last; a second one acts as
+        ever."""
+        before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+
+        def end(number: int, _: object) -> None:
+            self.is_ending = True
+            signal.signal(number, before[signal.Signals(number)])
+
+        for number in before:
+            signal.signal(number, end)
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
 
     def met(self, *features: str) -> None:
         """Count one of each feature."""

@@ -32,8 +32,10 @@ class Child:
     def __post_init__(self) -> None:
         there = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
         pipe = subprocess.PIPE
-        # Without buffers: `select` would not see a second line in one.
-        self.process = subprocess.Popen(self.command, bufsize=0, stdin=pipe, stdout=pipe, env=there)
+        # Without buffers: `select` would not see a second line in one. A terminal's Ctrl-C is for the campaign alone.
+        self.process = subprocess.Popen(
+            self.command, bufsize=0, stdin=pipe, stdout=pipe, env=there, start_new_session=True
+        )
 
     def start(self, number: int, goal: str) -> None:
         """Hand it a round."""

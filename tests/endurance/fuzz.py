@@ -1,7 +1,7 @@
 """Guard-page fuzzing: `make fuzz ARGS="--seconds=30 --seed=1"`, from which `--state=FILE` resumes.
 
 Every other round is made for a feature, the one that was met least so far; chance makes the others. Rounds run in
-children: one that dies, or never ends, is a fault like others.
+children: one that dies, or never ends, is a fault like others. SIGINT and SIGTERM end a run as its time does.
 """
 
 from __future__ import annotations
@@ -145,7 +145,8 @@ def _campaign(asked: argparse.Namespace) -> int:
     before, command = of.counts["problems"], (sys.executable, __file__, "--serve", f"--seed={asked.seed}")
     kinds = [kind for kind in asked.kinds.split(",") if KINDS[kind].goals()]
     run = Run(of, [Child(command) for _ in range(asked.jobs)], kinds)
-    run.rounds(asked.count, asked.seconds)
+    with of.ended_by_signals():
+        run.rounds(asked.count, asked.seconds)
     for child in run.children:
         child.stop()
     status, done, spent = of.finish(), of.counts["problems"] - before, os.times()

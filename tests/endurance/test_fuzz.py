@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import math
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -70,6 +71,22 @@ def test_a_bad_round_is_a_fault_and_the_others_go_on(bad: str, fault: str, monke
     assert run.campaign.counts == {"good": 5, "problems": 15}
     again = f"again: make fuzz ARGS=\"--seed=1 --only={{}} '--goal={bad}'\""
     assert run.campaign.failures == [f"fuzz --seed=1 round {n}: {fault}; {again.format(n)}" for n in (2, 3)]
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_ends_the_rounds_and_what_was_met_is_counted(number: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    def goal(*_: Any) -> str:
+        os.kill(os.getpid(), number)
+        return "good"
+
+    monkeypatch.setattr(fuzz.Run, "_goal", goal)
+    before = signal.getsignal(number)
+    run = fuzz.Run(campaign.Campaign("fuzz", 1, None), [children.Child((sys.executable, "-c", STUB))], ["kernels"])
+    with run.campaign.ended_by_signals():
+        run.rounds(100, 100.0)
+    run.children[0].stop()
+    assert (run.campaign.counts, run.campaign.failures) == ({"good": 1, "problems": 3}, [])
+    assert signal.getsignal(number) is before
 
 
 def test_the_feature_that_was_met_least_is_next(monkeypatch: pytest.MonkeyPatch) -> None:
