@@ -7,10 +7,11 @@ storing one takes as long as making it.
 
 from __future__ import annotations
 
+import os
 from functools import partial
 from typing import Any
 
-from .. import locks
+from .. import locks, tuning
 from ..errors import PlanError
 from ..ir_builders.pool_layout import SERIAL_BYTES, WAKING_BYTES
 from ..logs import Log
@@ -19,13 +20,14 @@ from ..lowering.plan_checks import check
 from ..problem.canonical import Canonical, Placed
 from ..runtime import backend, kept_kernels, kernel
 from ..runtime.executable import Executable
+from ..runtime.once import once
+from ..runtime.stored_code import check_of
 from ..tuning.space.choices import FREE, Forced
 from .scalings import Scaling
 
 _log = Log(__name__)
 CACHED_BYTES = 1 << 20  # a smaller result stays in the caches: nothing is gained by storing past them
 ORDINARY = Forced(streaming=False)
-REVISION = 1  # of the plans that `own_plans.modelled` makes: those of another are not run
 _KIND, _PLAN = "kernel of a layout", "plan"  # of rows, and the name of the plan's text beside its code
 
 
@@ -55,13 +57,22 @@ def _kept(placed: Placed, threads: int) -> Executable:
     """The cost model's plan with its code, as far as either is stored."""
     canonical, target = placed.canonical, backend.host_target()
     caches = f"l1={target.l1} l2={target.l2} kept={target.kept}"
-    key = str(canonical), target.key, kernel.versions(), threads, f"plans{REVISION} {caches}"
+    key = str(canonical), target.key, kernel.versions(), threads, f"plans{_revision()} {caches}"
     request = kept_kernels.request_for(_KIND, *key)
     stored = kept_kernels.stored(request)
     plan = _parsed(stored.pop(_PLAN, b""), canonical) or _plans().modelled(canonical, target, threads, FREE)
     _log.debug("layout %s has a kernel of its own: %s", canonical, plan)
     keep = partial(kept_kernels.keep, request, {_PLAN: str(plan).encode()})
     return Executable(placed, plan, target, stored, keep=keep)
+
+
+@once
+def _revision() -> str:
+    """Of the plans that `own_plans.modelled` makes, by the files that they come from: a refitted model makes others."""
+    folders = [os.path.join(tuning.__path__[0], name) for name in ("cost", "space")]
+    found = [os.path.join(folder, name) for folder in folders for name in sorted(os.listdir(folder))]
+    own = os.path.join(os.path.dirname(__file__), "own_plans.py")
+    return check_of([own, *(name for name in found if name.endswith((".py", ".npz")))])
 
 
 def _parsed(text: bytes, canonical: Canonical) -> CpuPlan | None:

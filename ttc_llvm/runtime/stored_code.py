@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from .. import ir_builders, locks
@@ -97,9 +97,14 @@ def _machine() -> str:
 def revision(*sources: str) -> str:
     """The revision of code that is written in these modules of `ir_builders`, which need not be loaded: other sources,
     of these or of the compiler of functions of integers, are another row of the database."""
+    return check_of(os.path.join(ir_builders.__path__[0], f"{name}.py") for name in (*COMPILER, *sources))
+
+
+def check_of(files: Iterable[str]) -> str:
+    """The size and a check sum of all these files together."""
     size = check = 0
-    for name in (*COMPILER, *sources):
-        with open(os.path.join(ir_builders.__path__[0], f"{name}.py"), "rb", buffering=0) as source:
-            text = source.readall()
-        size, check = size + len(text), zlib.crc32(text, check)  # nobody forges sources: a hundredth of SHA's time
+    for name in files:
+        with open(name, "rb", buffering=0) as file:
+            found = file.readall()
+        size, check = size + len(found), zlib.crc32(found, check)  # nobody forges sources: a hundredth of SHA's time
     return f"{size:x}-{check:08x}"
