@@ -202,14 +202,20 @@ A, B = np.ones((3, 4)), np.ones((4, 5))
 OTHER = np.ones((6, 5))
 REFUSED = [
     (("ij,jk->ik", A, OTHER), {}, r"index j has extent 4 in a and 6 in b"),
-    (("ij,jk->ik", A), {}, r"spec 'ij,jk->ik' has 2 operands, but 1 are given"),
+    (("ij,jk->ik", A), {}, r"spec 'ij,jk->ik' has 2 operands, but 1 is given"),
+    (("ij", A, B), {}, r"spec 'ij' has 1 operand, but 2 are given"),
+    (("", A), {}, r"a has 2 axes, but 0 labels"),
+    (("ij,jk", A, A[0]), {}, r"b has 1 axis, but 2 labels"),
     (("ijk,jk->ik", A, B), {}, r"a has 2 axes, but 3 labels"),
     (("ij,jk->il", A, B), {}, r"index l of the result stands in no operand"),
     (("ij,jk->ii", A, B), {}, r"index i stands more than once in the result"),
     (("i1,1k", A, B), {}, r"spec 'i1,1k' has '1': labels are letters of ASCII, '...' or '->'"),
     (("i......,jk", A, B), {}, r"spec .* has more than one ellipsis in"),
     (("...j,jk->k", A, B), {}, r"the result has no ellipsis"),
-    (("ii->i", A), {}, r"index i has extent 3 in a and 4 in a"),
+    (("ii->i", A), {}, r"index i has extents 3 and 4 in a"),
+    (("ij,jk,ka->ia", A, B, A), {}, r"index k has extent 5 in b and 3 in c"),
+    ((A, [0, 7], OTHER, [7, 2]), {}, r"index 7 has extent 4 in a and 6 in b"),
+    ((A, [0, 1], B, [1, 2], [0, 3]), {}, r"index 3 of the result stands in no operand"),
     ((A, [0, 1], B, [1, 52]), {}, r"label 52 of b is not in 0\.\.51"),
     ((A, [0, 1.5], B, [1, 2]), {}, r"a label of a 1\.5 is not an integer"),
     ((), {}, r"einsum takes a spec and operands"),
@@ -225,6 +231,9 @@ REFUSED = [
     (("ij,jk,kl", A, B, B.T), {"optimize": [(0, 5)]}, r"optimize \[\(0, 5\)\] is no path for 3 operands"),
     (("ij,jk,kl", A, B, B.T), {"optimize": [(0, 1)]}, r"optimize \[\(0, 1\)\] is no path for 3 operands: it leaves 2"),
     (("ij,jk,kl", A, B, B.T), {"optimize": "fast"}, r"optimize 'fast' leads to no path"),
+    (("ij,jk", A, B), {"optimize": [(0, 5)]}, r"optimize \[\(0, 5\)\] is no path for 2 operands: step \(0, 5\)"),
+    (("ij,jk", A, B), {"optimize": 5}, r"optimize 5 leads to no path"),
+    (("ij->ji", A), {"optimize": [(0, 1)]}, r"optimize \[\(0, 1\)\] is no path for 1 operand: step \(0, 1\)"),
 ]
 
 
@@ -234,6 +243,21 @@ def test_bad_calls_are_told_in_one_sentence(operands: Any, options: Any, message
         ttc_llvm.einsum(*operands, **options)
     assert "\n" not in str(told.value)
     assert isinstance(told.value, ttc_llvm.TtcError)
+
+
+def test_paths_of_two_operands_are_taken_as_numpy_takes_them() -> None:
+    for path in (None, "greedy", "anything", [(1, 0)], ["einsum_path", (0,), (np.int64(0), 1)]):
+        assert np.allclose(ttc_llvm.einsum("ij,jk", A, B, optimize=path), A @ B), path
+        counted = ttc_llvm.einsum("ij,jk,kl", *(x.astype(int) for x in (A, B, B.T)), optimize=[(1, 2), (0, 1)])
+        assert (counted == A @ B @ B.T).all()
+
+
+@pytest.mark.parametrize("out", ["test", 5, [[0.0] * 5] * 3])
+def test_a_place_that_is_no_array_is_a_type_error_as_numpys(out: Any) -> None:
+    with pytest.raises(TypeError, match="out is a"):
+        ttc_llvm.einsum("ij,jk->ik", A, B, out=out)
+    with pytest.raises(ttc_llvm.ArrayError, match="out is a"):
+        ttc_llvm.tensordot(A, B, 1, out=out)
 
 
 def test_out_must_not_overlap() -> None:
@@ -264,7 +288,7 @@ def test_tensordot(axes: Any) -> None:
     ("axes", "message"),
     [
         (4, r"axes 4 is not in 0\.\.2, the axes of a"),
-        (([0], [0, 1]), r"name 1 axes of a, but 2 of b"),
+        (([0], [0, 1]), r"name 1 axis of a, but 2 of b"),
         (([2], [0]), r"axis 2 of a is not in -2\.\.1"),
         (([0, 0], [0, 1]), r"name an axis of a twice"),
         ("ab", r"axes 'ab' is not a sequence"),

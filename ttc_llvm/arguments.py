@@ -42,6 +42,11 @@ def cut(text: str, most: int = SHOWN) -> str:
     return text if len(text) <= most else f"{text[:most - 3]}..."
 
 
+def count(number: int, one: str, many: str = "") -> str:
+    """A number and its noun."""
+    return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
 def reason(error: BaseException) -> str:
     """The message of another library's error, as part of a message: one line of bounded length."""
     try:

@@ -24,7 +24,12 @@ class ProblemError(TtcError, ValueError):
 
 
 class ArrayError(TtcError, ValueError):
-    """An array handed over does not fit the problem (shape, dtype, memory, overlap)."""
+    """An array handed over does not fit the problem (shape, dtype, memory, overlap); a TypeError, too, where the place
+    of a result is no array."""
+
+
+class NoArrayError(ArrayError, TypeError):
+    """The place of a result is no array, nor another buffer that can be written to."""
 
 
 class OrderWarning(UserWarning):

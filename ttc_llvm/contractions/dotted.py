@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..arguments import integer, integers, sequence, shown
+from ..arguments import count, integer, integers, sequence, shown
 from ..errors import ProblemError
 from ..operands.reading import has_functions, operand
 from . import known
@@ -30,7 +30,8 @@ def dotted(a: Any, b: Any, axes: Any, out: Any) -> Any:
     ranks = [len(shape) for shape in shapes]
     summed = [_axes(given, rank, name) for given, rank, name in zip(_pairs(axes, ranks[0]), ranks, "ab", strict=True)]
     if len(summed[0]) != len(summed[1]):
-        raise ProblemError(f"axes {shown(axes)} name {len(summed[0])} axes of a, but {len(summed[1])} of b")
+        named = count(len(summed[0]), "axis", "axes")
+        raise ProblemError(f"axes {shown(axes)} name {named} of a, but {len(summed[1])} of b")
     _agree(shapes, summed)
     labels_a, labels_b = [*range(ranks[0])], [*range(ranks[0], sum(ranks))]
     for k, (first, second) in enumerate(zip(*summed, strict=True)):

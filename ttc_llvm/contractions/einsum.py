@@ -65,12 +65,14 @@ def in_all_steps(given: Sequence[Any], call: Call, lasting: tuple[Hashable, Arra
         return _by_numpy(given, call, "of such arrays")
     read = [operand(x, name_of(k)) for k, x in enumerate(operands)]
     arrays = [_on_host(x, name_of(k)) for k, x in enumerate(read)]
-    stated = expression(lists, output, [x.ndim for x in arrays])
-    sizes = extents(stated.inputs, [x.shape for x in arrays])
+    stated = expression(lists, output, [x.ndim for x in arrays], numbered=not isinstance(given[0], str))
+    sizes = extents(stated, [x.shape for x in arrays])
     one_of("casting", call.casting, CASTINGS, ArrayError)
     one_of("order", call.order, ORDERS, ArrayError)
     kind = np.result_type(*arrays) if call.dtype is None else as_dtype(call.dtype)
     if kind.char not in PRODUCTS:
+        if not isinstance(call.optimize, bool):  # NumPy knows fewer names, and asks for a heading of paths
+            call = call._replace(optimize=["einsum_path", *network.path(stated, arrays, call.optimize)])
         return _by_numpy(given, call, f"of dtype {kind}")
     arrays = [_cast(x, kind, call.casting, name_of(k)) for k, x in enumerate(arrays)]
     lazy = [x.conjugated and kind.kind == "c" for x in read]

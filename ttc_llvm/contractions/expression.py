@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from ..arguments import integer, sequence, shown
+from ..arguments import count, integer, sequence, shown
 from ..errors import ProblemError
 from ..lazy_dataclasses import dataclass
 
@@ -18,10 +18,12 @@ DOTS = -1  # where an ellipsis stood, until ranks are known
 
 @dataclass(frozen=True, slots=True)
 class Expression:
-    """Labels of the operands' axes and of the result's, which has each label once."""
+    """Labels of the operands' axes and of the result's, which has each label once. numbered: they were given as
+    numbers, not as letters."""
 
     inputs: tuple[Labels, ...]
     output: Labels
+    numbered: bool = False
 
 
 def name_of(operand: int) -> str:
@@ -29,10 +31,10 @@ def name_of(operand: int) -> str:
     return NAMES[operand] if operand < len(NAMES) else f"operand {operand}"
 
 
-def spelled(label: int) -> str:
-    """A label as messages name it."""
+def spelled(label: int, numbered: bool) -> str:
+    """A label as its caller has named it."""
     if label < FIRST_OF_ELLIPSIS:
-        return LETTERS[label]
+        return str(label) if numbered else LETTERS[label]
     return f"{label - FIRST_OF_ELLIPSIS + 1} from the end of the ellipsis"
 
 
@@ -48,7 +50,8 @@ def split(given: Sequence[Any]) -> tuple[list[Any], list[list[int]], list[int] |
         inputs, output = _of_text(given[0])
         operands = list(given[1:])
         if len(operands) != len(inputs):
-            raise ProblemError(f"spec {given[0]!r} has {len(inputs)} operands, but {len(operands)} are given")
+            asked, found = count(len(inputs), "operand"), len(operands)
+            raise ProblemError(f"spec {shown(given[0])} has {asked}, but {found} {'is' if found == 1 else 'are'} given")
         return operands, inputs, output
     operands = list(given[: len(given) // 2 * 2 : 2])
     lists = [_of_list(name_of(k), labels) for k, labels in enumerate(given[1::2])]
@@ -89,20 +92,23 @@ def _of_list(name: str, given: Any) -> list[int]:
     return labels
 
 
-def expression(inputs: Sequence[Sequence[int]], output: Sequence[int] | None, ranks: Sequence[int]) -> Expression:
+def expression(
+    inputs: Sequence[Sequence[int]], output: Sequence[int] | None, ranks: Sequence[int], numbered: bool = False
+) -> Expression:
     """The expression for operands of these ranks. ProblemError where labels and axes do not fit."""
     pairs = [*zip(inputs, ranks, strict=True)]
     expanded = [_expanded(name_of(k), *pair) for k, pair in enumerate(pairs)]
     widest = max((rank - len(labels) + 1 for labels, rank in pairs if DOTS in labels), default=0)
     dots = tuple(range(FIRST_OF_ELLIPSIS + widest - 1, FIRST_OF_ELLIPSIS - 1, -1))
-    return Expression(tuple(expanded), _result(expanded, output, dots))
+    return Expression(tuple(expanded), _result(expanded, output, dots, numbered), numbered)
 
 
 def _expanded(name: str, labels: Sequence[int], rank: int) -> Labels:
     """Labels for each axis."""
     missing = rank - len([label for label in labels if label != DOTS])
     if missing < 0 or (missing and DOTS not in labels):
-        raise ProblemError(f"{name} has {rank} axes, but {len(labels) - labels.count(DOTS)} labels")
+        both = count(rank, "axis", "axes"), count(len(labels) - labels.count(DOTS), "label")
+        raise ProblemError(f"{name} has {both[0]}, but {both[1]}")
     dots = range(FIRST_OF_ELLIPSIS + missing - 1, FIRST_OF_ELLIPSIS - 1, -1)
     return _replaced(labels, dots)
 
@@ -114,7 +120,7 @@ def _replaced(labels: Iterable[int], dots: Iterable[int]) -> Labels:
     return tuple(found)
 
 
-def _result(inputs: Sequence[Labels], output: Sequence[int] | None, dots: Labels) -> Labels:
+def _result(inputs: Sequence[Labels], output: Sequence[int] | None, dots: Labels, numbered: bool) -> Labels:
     known = [label for labels in inputs for label in labels]
     if output is None:  # what stands once, in alphabetical order, behind the ellipsis
         return (*dots, *sorted(label for label in set(known) if known.count(label) == 1 and label not in dots))
@@ -123,22 +129,26 @@ def _result(inputs: Sequence[Labels], output: Sequence[int] | None, dots: Labels
         raise ProblemError("the result has no ellipsis: its axes would be summed over, which einsum does not do")
     for label in found:
         if label not in known:
-            raise ProblemError(f"index {spelled(label)} of the result stands in no operand")
+            raise ProblemError(f"index {spelled(label, numbered)} of the result stands in no operand")
         if found.count(label) > 1:
-            raise ProblemError(f"index {spelled(label)} stands more than once in the result")
+            raise ProblemError(f"index {spelled(label, numbered)} stands more than once in the result")
     return found
 
 
-def extents(inputs: Sequence[Labels], shapes: Sequence[Sequence[int]]) -> dict[int, int]:
+def extents(stated: Expression, shapes: Sequence[Sequence[int]]) -> dict[int, int]:
     """The extent of each label; where one operand has 1, the others'. ProblemError where they differ otherwise."""
     found: dict[int, tuple[int, int]] = {}
-    for operand, (labels, shape) in enumerate(zip(inputs, shapes, strict=True)):
+    for operand, (labels, shape) in enumerate(zip(stated.inputs, shapes, strict=True)):
         for label, extent in zip(labels, shape, strict=True):
             before, where = found.get(label, (1, operand))
             if extent != before and 1 not in (extent, before):
-                raise ProblemError(
-                    f"index {spelled(label)} has extent {before} in {name_of(where)} and {extent} in {name_of(operand)}"
-                )
+                raise ProblemError(_differ(spelled(label, stated.numbered), before, where, extent, operand))
             if label not in found or before == 1:
                 found[label] = extent, operand
     return {label: extent for label, (extent, _) in found.items()}
+
+
+def _differ(label: str, before: int, where: int, extent: int, operand: int) -> str:
+    if where == operand:
+        return f"index {label} has extents {before} and {extent} in {name_of(operand)}"
+    return f"index {label} has extent {before} in {name_of(where)} and {extent} in {name_of(operand)}"

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..arguments import reason, shown
+from ..arguments import count, reason, shown
 from ..errors import OptionError
 from ..locks import imported
 from ..operands.operand import Array
@@ -20,16 +20,17 @@ def path(expression: Expression, arrays: Sequence[Array], optimize: Any) -> Path
     """The operands to be contracted at each step, by position among those that are left; results go to the end.
 
     optimize: as in `np.einsum`: True, False (from left to right), "greedy", "optimal", a name and a memory limit, or a
-    path. opt_einsum finds it where it is installed, else NumPy. OptionError where it is none.
+    path. opt_einsum finds it where it is installed, else NumPy; two operands need no search. OptionError where it is
+    none.
     """
-    count = len(arrays)
-    if count <= 2:
-        return (tuple(range(count)),)
-    if optimize is False:
-        return ((0, 1), *((0, count - 1 - k) for k in range(1, count - 1)))
+    operands = len(arrays)
+    if operands <= 2 and (optimize is None or isinstance(optimize, (bool, str))):
+        return (tuple(range(operands)),)
+    if optimize is False or optimize is None:
+        return ((0, 1), *((0, operands - 1 - k) for k in range(1, operands - 1)))
     given = _given(optimize)
     found = given if given is not None else _found(expression, arrays, optimize)
-    _check(found, count, optimize)
+    _check(found, operands, optimize)
     return found
 
 
@@ -73,14 +74,15 @@ def _opt_einsum() -> Any:
         return None
 
 
-def _check(steps: Path, count: int, given: Any) -> None:
-    left = count
+def _check(steps: Path, operands: int, given: Any) -> None:
+    left, of = operands, count(operands, "operand")
     for step in steps:
-        if len(set(step)) != len(step) or not step or not all(isinstance(k, int) and 0 <= k < left for k in step):
-            raise OptionError(f"optimize {shown(given)} is no path for {count} operands: step {shown(step)}")
+        known = all(isinstance(k, (int, np.integer)) and 0 <= k < left for k in step)
+        if not known or not step or len(set(step)) != len(step):
+            raise OptionError(f"optimize {shown(given)} is no path for {of}: step {shown(step)}")
         left += 1 - len(step)
     if left != 1:
-        raise OptionError(f"optimize {shown(given)} is no path for {count} operands: it leaves {left}")
+        raise OptionError(f"optimize {shown(given)} is no path for {of}: it leaves {left}")
 
 
 def kept(inputs: Sequence[Labels], output: Labels, first: Labels, second: Labels) -> Labels:

@@ -9,7 +9,7 @@ from typing import Any, cast
 import numpy as np
 
 from ..arguments import reason
-from ..errors import ArrayError
+from ..errors import ArrayError, NoArrayError
 from ..locks import imported
 from . import host
 from .operand import Operand
@@ -69,7 +69,7 @@ def result_place(x: Any, name: str) -> Operand:
         raise ArrayError(f"{name} is a {type(x).__name__}, which NumPy's functions make: take the result")
     found = in_place(x, name)
     if found is None:
-        raise ArrayError(f"{name} is a {type(x).__name__}{_instead(x, name)}")
+        raise NoArrayError(f"{name} is a {type(x).__name__}{_instead(x, name)}")
     if found.locked:
         raise ArrayError(f"{name} {found.locked}")
     return found

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from ..arguments import count as count
 from ..machine.target import Target
 from . import dtypes, type_names
 from .canonical import Canonical, static
@@ -163,8 +164,3 @@ def _scalar_field(value: complex) -> Any:
     if isinstance(value, complex) and value.imag != 0:
         return [_scalar_field(value.real), _scalar_field(value.imag)]
     return value.real if math.isfinite(value.real) else str(value.real)
-
-
-def count(number: int, one: str, many: str = "") -> str:
-    """A number and its noun."""
-    return f"{number:,} {one if number == 1 else many or one + 's'}"
