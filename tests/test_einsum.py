@@ -319,6 +319,23 @@ def test_scipy_is_imported_where_its_blas_runs_alone() -> None:
     assert (told.stdout, told.stderr) == (("numpy\n", "scipy\n")[blas.is_published()], "")
 
 
+def test_scipy_s_blas_is_loaded_alone_and_imported_as_ever() -> None:
+    """SciPy's linear algebra takes long to import. Whoever wants it finds it whole."""
+    if not blas.is_published():
+        pytest.skip("SciPy is not installed")
+    program = """
+import sys
+from ttc_llvm.contractions import blas
+found = blas.scipy_blas()
+assert "scipy.linalg" not in sys.modules and "scipy.linalg.cython_blas" not in sys.modules
+import scipy.linalg, scipy.linalg.cython_blas
+assert scipy.linalg.cython_blas.__pyx_capi__.keys() >= {f"{x}gemm" for x in found.addresses}
+assert (scipy.linalg.inv([[2.0]]) == 0.5).all() and blas._published() is scipy.linalg.cython_blas
+"""
+    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert (ran.returncode, ran.stderr) == (0, "")
+
+
 def test_products_use_the_blas_that_scipy_publishes(monkeypatch: pytest.MonkeyPatch) -> None:
     if blas.scipy_blas() is None:
         pytest.skip("SciPy is not installed")

@@ -6,7 +6,10 @@ import ctypes
 import importlib.util
 import os
 import re
+import sys
 from contextlib import suppress
+from importlib import _bootstrap
+from importlib.machinery import EXTENSION_SUFFIXES
 from typing import Any
 
 from .. import locks
@@ -33,16 +36,23 @@ class Blas:
         return self.bits == 64 or max(sizes) <= INT_MAX
 
 
-@once
 def is_published() -> bool:
-    """True where SciPy has the module that publishes its BLAS. `scipy_blas` alone imports it: that is slow, and plans
-    that call no BLAS do without."""
+    """True where SciPy has the module that publishes its BLAS. `scipy_blas` alone loads it: plans that call no BLAS do
+    without."""
+    return _file() is not None
+
+
+@once
+def _file() -> str | None:
+    """The module's file; None where it, or SciPy, is not installed."""
     with suppress(ImportError, ValueError, OSError):
         found = importlib.util.find_spec("scipy")
-        places = [] if found is None else list(found.submodule_search_locations or ())
-        files = (name for place in places for name in os.listdir(os.path.join(place, "linalg")))
-        return any(name.startswith("cython_blas.") for name in files)
-    return False
+        for place in [] if found is None else found.submodule_search_locations or ():
+            folder = os.path.join(place, "linalg")
+            for name in os.listdir(folder):
+                if name.startswith("cython_blas.") and name.endswith(tuple(EXTENSION_SUFFIXES)):
+                    return os.path.join(folder, name)
+    return None
 
 
 @once
@@ -50,7 +60,7 @@ def scipy_blas() -> Blas | None:
     """SciPy's BLAS, whose pointers are read from capsules; None where SciPy is not installed, or is of another form."""
     try:
         with locks.LLVM:
-            import scipy.linalg.cython_blas as published
+            published = _published()
         capsules = {name: published.__pyx_capi__[f"{name}gemm"] for name in "sdcz"}
     except (ImportError, AttributeError, KeyError):
         return None
@@ -63,6 +73,29 @@ def scipy_blas() -> Blas | None:
         return None
     found = {name: pointer_of(capsule, signatures[name]) for name, capsule in capsules.items()}
     return Blas(found, bits.pop() or 0)
+
+
+def _published() -> Any:
+    """The module that publishes them; without the rest of `scipy.linalg`, which takes 20 times as long to import."""
+    if "scipy.linalg" not in sys.modules:
+        with suppress(Exception):  # of Python's import machinery, or of a module that wants its package
+            return _alone()
+    return importlib.import_module(_SOURCE)
+
+
+def _alone() -> Any:
+    """The module, loaded from its file while no other thread imports it, and left to be imported by whoever wants it
+    with its package: the machinery then takes this very one."""
+    spec: Any = importlib.util.spec_from_file_location(_SOURCE, _file())
+    with vars(_bootstrap)["_ModuleLockManager"](_SOURCE):
+        if _SOURCE in sys.modules:
+            return sys.modules[_SOURCE]
+        module = importlib.util.module_from_spec(spec)
+        try:
+            spec.loader.exec_module(module)
+        finally:
+            sys.modules.pop(_SOURCE, None)
+    return module
 
 
 def _bits(signature: bytes) -> int | None:
