@@ -191,7 +191,7 @@ def _index(planning: int, work: int, record: int) -> None:
     _write_offsets(work, pairs, 8, inner, count, axes.A)
     _write_offsets(work, pairs + 4, 8, inner, count, axes.B)
     planner, moved = load64(planning + Planning.PLANNER), run * runs * load64(work + axes.EACH)
-    write_call(planner, work, record, params, _kernel(planning, work), runs, moved, 0)
+    write_call(planner, work, record, params, _kernel(planning, work), runs, moved, moved)
     store64(record + group.RUNS, 1)
     size = run * runs * load64(work + axes.UNIT_B)
     if size >= LEAST_PAST and _is_packed(work):

@@ -6,7 +6,7 @@ from . import group_fields as group
 from . import layout_fields as fields
 from .contiguous_copy import LINE, copy_past
 from .group_fields import Check, Walk
-from .words import call, fence, load64, local, prefetch, store64
+from .words import call, fence, load64, prefetch, store64, touch
 
 LARGEST = (1 << 63) - 1
 MOST_AHEAD = 8 << 10  # bytes of a block whose lines are asked for before the one before it is moved
@@ -33,35 +33,51 @@ def _run(params: int, step: int, a: int, b: int, scalars: int, scratch: int, beg
     """Some tasks of a block's kernel."""
     record, place = load64(load64(params + Walk.RECORDS) + 8 * step), 8 * load64(load64(params + Walk.ORDER) + 8 * step)
     of, to = load64(a + place), load64(b + place)
-    size, copy, ahead = load64(record + group.PAST), load64(params + Walk.COPY), local(16)
-    _look_ahead(params, step + 1, a, b, ahead)
-    if copy == 0 or size == 0 or end - begin != load64(record + fields.TASKS):
-        _call(record, of, to, scalars, ahead if load64(record + group.RUNS) else scratch, begin, end)
-        return
-    _fetch(of, record + fields.REACH_OF, 2 * size)
-    held = scratch + (to & LINE - 1)
-    _call(record, of, held, scalars, ahead, begin, end)
-    copy_past(held, to, size, copy)
+    size, copy = load64(record + group.PAST), load64(params + Walk.COPY)
+    whole = end - begin == load64(record + fields.TASKS)
+    _look_ahead(params, step + 1, a, b)
+    if whole:
+        _touch_block(of, record, 0 if copy else MOST_AHEAD)
+    if copy and size and whole:
+        held = scratch + (to & LINE - 1)
+        _call(record, of, held, scalars, scratch, begin, end)
+        copy_past(held, to, size, copy)
+    else:
+        _call(record, of, to, scalars, scratch, begin, end)
 
 
-def _look_ahead(params: int, step: int, a: int, b: int, ahead: int) -> None:
-    """Note what the next step reads, for kernels that ask for it meanwhile; ask for small blocks' lines at once."""
+def _look_ahead(params: int, step: int, a: int, b: int) -> None:
+    """Ask for what the next step reads: the tables of its kernel, the record behind it, and the lines of a small block
+    that is not written past the caches."""
     record, place = load64(load64(params + Walk.RECORDS) + 8 * step), 8 * load64(load64(params + Walk.ORDER) + 8 * step)
-    first, most = load64(a + place) + load64(record + fields.REACH_OF), load64(record + group.MOVED)
-    last = load64(a + place) + load64(record + fields.REACH_OF + 8) - 1
-    store64(ahead, first)
-    store64(ahead + 8, min(last, first + most))
+    behind, most = load64(load64(params + Walk.RECORDS) + 8 * step + 8), min(load64(record + group.MOVED), MOST_AHEAD)
+    _fetch(behind, behind + group.RECORD_BYTES)
+    if load64(record + group.RUNS):
+        _fetch(record + group.RECORD_BYTES, record + group.FETCHED_BYTES)
     if load64(params + Walk.COPY) == 0:
-        _fetch(load64(a + place), record + fields.REACH_OF, min(most, MOST_AHEAD))
-        _fetch(load64(b + place), record + fields.REACH_TO, min(most, MOST_AHEAD))
+        _fetch_block(load64(a + place), record + fields.REACH_OF, most)
+        _fetch_block(load64(b + place), record + fields.REACH_TO, most)
 
 
-def _fetch(address: int, reach: int, most: int) -> None:
+def _fetch_block(address: int, reach: int, most: int) -> None:
     """Ask for the lines of a block of A, or B, unless these are more bytes: it has gaps, or is large."""
     first, end = address + load64(reach), address + load64(reach + 8)
     if end - first <= most:
+        _fetch(first, end)
+
+
+def _fetch(first: int, end: int) -> None:
+    for place in range(first, end, LINE):
+        prefetch(place)
+
+
+def _touch_block(address: int, record: int, least: int) -> None:
+    """Read the lines of a block of A in order, if they are more than so many bytes, and it has no gaps: prefetchers of
+    processors foresee that, not how kernels jump about in it."""
+    first, end = address + load64(record + fields.REACH_OF), address + load64(record + fields.REACH_OF + 8)
+    if least < end - first and end - first <= load64(record + group.MOVED):
         for place in range(first, end, LINE):
-            prefetch(place)
+            touch(place)
 
 
 def _call(record: int, a: int, b: int, scalars: int, scratch: int, begin: int, end: int) -> None:

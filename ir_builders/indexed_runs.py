@@ -2,8 +2,7 @@
 
 Loops over short axes cost more than the elements that they move. Here an axis is no loop: the offsets of a run's
 elements in A stand in one table, those of the runs in A and B in another, and one kernel serves tensors of any number
-of axes. It has the ABI of every kernel; a task is a run. Parameters: `group_fields.RUN`, and so on. Scratch: the
-addresses of the first byte and the last of what is read next.
+of axes. It has the ABI of every kernel; a task is a run. Parameters: `group_fields.RUN`, and so on.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from ttc_llvm.machine.target import Target
 
 from .group_fields import INNER, OUTER, PADDING, RUN, UNITS
 from .llvmlite_extensions import reference, written
-from .memory import masked_load, masked_store, prefetch
+from .memory import masked_load, masked_store
 from .module import ARGUMENTS, new_module
 from .values import I8, I32, I64, KERNEL_TYPE, PTR, at, beyond, counted, i64, minimum, splat
 
@@ -41,14 +40,13 @@ def _add(module: ir.Module, target: Target, unit: int, name: str) -> None:
     given["a"].add_attribute("noalias")
     given["b"].add_attribute("noalias")
     b = ir.IRBuilder(kernel.append_basic_block("entry"))
-    ahead = _Ahead(b, given["scratch"])
     run = b.load(at(b, given["params"], RUN), typ=I64, align=8)
     inner, outer = (b.load(at(b, given["params"], place), typ=PTR, align=8) for place in (INNER, OUTER))
     moved = _gathered if target.gathers and unit in (4, 8) else _one_by_one
     with counted(b, given["end"], 1, "run", first=given["begin"]) as number:
         pair = at(b, outer, b.mul(number, i64(8)))
         of, to = (beyond(b, given[side], _offset(b, at(b, pair, place))) for side, place in (("a", 0), ("b", 4)))
-        moved(b, of, to, inner, run, unit, ahead)
+        moved(b, of, to, inner, run, unit)
     b.ret_void()
 
 
@@ -56,25 +54,7 @@ def _offset(b: ir.IRBuilder, place: ir.Value) -> ir.Value:
     return b.sext(b.load(place, typ=I32, align=4), I64)
 
 
-class _Ahead:
-    """The memory that is read next, of which as much is asked for as has been moved: runs jump about in it, which no
-    prefetcher of the machine foresees. place: of the addresses of its first byte and its last."""
-
-    def __init__(self, b: ir.IRBuilder, place: ir.Value) -> None:
-        self._b, self._at = b, b.alloca(I64)
-        b.store(b.load(place, typ=I64, align=8), self._at, align=8)
-        self._last = b.load(at(b, place, 8), typ=I64, align=8)
-
-    def fetch(self, size: int) -> None:
-        """Ask for the line where it is, and go on by so many bytes, not beyond the last."""
-        b, place = self._b, self._b.load(self._at, typ=I64, align=8)
-        prefetch(b.module, b, b.inttoptr(place, PTR))
-        b.store(i64(minimum(b, b.add(place, i64(size)), self._last)), self._at, align=8)
-
-
-def _one_by_one(
-    b: ir.IRBuilder, of: ir.Value, to: ir.Value, inner: ir.Value, run: ir.Value, unit: int, ahead: _Ahead
-) -> None:
+def _one_by_one(b: ir.IRBuilder, of: ir.Value, to: ir.Value, inner: ir.Value, run: ir.Value, unit: int) -> None:
     """A run, several elements in an iteration, then those that are left."""
     carrier, align, unrolled = _CARRIERS[unit], min(unit, ALIGNED), min(UNROLLED, LINE // unit)
 
@@ -85,16 +65,13 @@ def _one_by_one(
 
     whole = b.and_(run, i64(-unrolled))
     with counted(b, whole, unrolled, "several") as first:
-        ahead.fetch(unrolled * unit)
         for k in range(unrolled):
             moved(b.add(first, i64(k)))
     with counted(b, run, 1, "left", first=whole) as element:
         moved(element)
 
 
-def _gathered(
-    b: ir.IRBuilder, of: ir.Value, to: ir.Value, inner: ir.Value, run: ir.Value, unit: int, ahead: _Ahead
-) -> None:
+def _gathered(b: ir.IRBuilder, of: ir.Value, to: ir.Value, inner: ir.Value, run: ir.Value, unit: int) -> None:
     """A run, a register in an iteration. The table has valid offsets up to a multiple of PADDING; stores are masked."""
     lanes, carrier = 64 // unit, _CARRIERS[unit]
     assert PADDING % lanes == 0
@@ -102,7 +79,6 @@ def _gathered(
     every = ir.Constant(ir.VectorType(ir.IntType(1), lanes), [1] * lanes)
     numbers = ir.Constant(offsets, list(range(lanes)))
     with counted(b, b.add(run, i64(lanes - 1)), lanes, "register") as first:
-        ahead.fetch(lanes * unit)
         table = b.load(at(b, inner, b.mul(first, i64(4))), typ=offsets, align=4)
         value = _gather(b, of, table, kind, every, unit)
         left = b.trunc(i64(minimum(b, b.sub(run, first), lanes)), I32)

@@ -9,6 +9,7 @@ from typing import Any
 from llvmlite import ir
 
 from . import words
+from .llvmlite_extensions import reference, written
 from .memory import fence, prefetch, store_non_temporal
 from .values import I8, I32, I64, PTR, i64
 
@@ -140,6 +141,11 @@ def _prefetch(b: ir.IRBuilder, address: ir.Value) -> ir.Value:
     return i64(0)
 
 
+def _touch(b: ir.IRBuilder, address: ir.Value) -> ir.Value:
+    written(b, I8, f"load volatile i8, ptr {reference(_pointer(b, address))}, align 1")
+    return i64(0)
+
+
 def _fence(b: ir.IRBuilder, value: ir.Value) -> ir.Value:
     fence(b.module, b)
     return value
@@ -169,6 +175,7 @@ INTRINSICS: dict[Any, tuple[int | None, Callable[..., ir.Value]]] = {
     words.store_release: (2, _store_release),
     words.copy_line_past: (2, _copy_line_past),
     words.prefetch: (1, _prefetch),
+    words.touch: (1, _touch),
     words.fence: (1, _fence),
 }
 """By function: how many arguments it takes, None = one or more, and its instructions."""

@@ -121,6 +121,11 @@ def prefetch(address: int) -> None:
     """Ask for the line at an address, which need be none of this process."""
 
 
+def touch(address: int) -> None:
+    """Read the byte at an address: processors drop prefetches where many are waited for, no reads."""
+    load8(address)
+
+
 def fence(value: int) -> int:
     """The value; `copy_line_past` is done before whatever follows."""
     return value

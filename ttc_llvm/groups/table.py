@@ -138,7 +138,7 @@ class Table:
         record[WEIGHT // 8] = 0  # it is not asked for again
         if direct is not None:
             values = {KERNEL: direct.kernel.address, OFFSET_A: direct.offset_a, OFFSET_B: direct.offset_b, PARAMS: 0,
-                      TASKS: direct.tasks, fields.OWN: 1}  # fmt: skip
+                      TASKS: direct.tasks, fields.OWN: 1, fields.RUNS: 0}  # fmt: skip
             for word, value in values.items():
                 record[word // 8] = value
         self._own += 1
@@ -202,7 +202,7 @@ class Table:
         within[inside] = (cuts[inside] - (ends[at] - moved[at])) / moved[at] * tasks[at]
         bounds = np.stack([step, within], axis=1)
         bounds[-1:] = len(steps), 0
-        order = np.append(steps, steps[-1:])  # at the last step its own lines are asked for
+        order = np.concatenate([steps, steps[-1:], steps[-1:]])  # at the last step its own lines are asked for
         kept = self.records[order], order, bounds
         self._keep += kept
         copy = layouts().copy_past if self._scratch else 0
