@@ -89,6 +89,15 @@ def test_tiles_do_not_grow_beyond_the_rows_that_are_prefetched() -> None:
         assert found == [check(other, problem) for other in found]
 
 
+@pytest.mark.parametrize("beta", [0.0, 1.0])
+@pytest.mark.parametrize("perm, size", [((0,), (1 << 22,)), ((0, 2, 1), (5000, 70, 80)), ((0, 2, 1), (4096, 9, 8))])
+def test_rows_are_copied_in_long_pieces(perm: tuple[int, ...], size: tuple[int, ...], beta: float) -> None:
+    """Short ones end in partial lines where B begins off a line."""
+    problem = canonical(perm, size, kind="d", beta=beta)
+    for plan in itertools.islice(ranked(problem, AVX512, 1), 60):
+        assert plan.tile[0] * 8 >= min(8 * size[0], 15 << 10)
+
+
 def test_the_ranking_is_the_same_every_time() -> None:
     problem = canonical((2, 1, 0), (96, 75, 64), beta=1)
     first, again = (list(itertools.islice(ranked(problem, AVX512, 2), 50)) for _ in range(2))

@@ -14,6 +14,7 @@ from ttc_llvm.problem.kinds import Beta
 
 SPREAD = 8  # rows in a register, at least, that are worth spreading
 MAX_ELEMENTS = 1024  # of a block: bounds code size and compile time
+PIECE = 16 << 10  # bytes of rows that are copied in pieces, at least
 MAX_ELEMENTS_IN_MEMORY = 2048  # of tensors beyond the caches, where bytes need whole lines of B
 
 
@@ -62,6 +63,12 @@ def same_unit_axis(canonical: Canonical) -> bool:
     return any(
         abs(static(a.stride_a)) == 1 and a.stride_b == 1 and static(a.extent) > 1 for a in canonical.axes
     )
+
+
+def least_rows(canonical: Canonical) -> int:
+    """Elements of B's rows that tiles take at least: where B begins off a line every piece of a row ends in two partial
+    lines, which is felt in short ones; so rows of A that are rows of B are cut into long pieces only."""
+    return min(canonical.extents[0], PIECE // canonical.widest) if same_unit_axis(canonical) else 1
 
 
 def unit_axes(canonical: Canonical) -> tuple[int, int]:

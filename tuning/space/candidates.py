@@ -22,7 +22,7 @@ from ttc_llvm.machine.target import Target
 from ttc_llvm.problem.canonical import Canonical
 
 from . import in_place
-from .blocks import blocks, cuts_to_bytes, same_unit_axis, unit_axes, width
+from .blocks import blocks, cuts_to_bytes, least_rows, same_unit_axis, unit_axes, width
 from .chained import chained_seeds
 from .choices import SILENT, Forced, allowed_stores, block_fetch, inner_orders, tile_orders, usual_fetch
 from .neighbours import CHANGES, Change, neighbours, settled
@@ -194,10 +194,11 @@ def _shapes(
             yield block, _paper_tile(canonical, block, *sides)
         return
     block = blocks(canonical, target)[0]
-    rows = same_unit_axis(canonical)
+    rows, least = same_unit_axis(canonical), {0: least_rows(canonical)}
     runs_a = _runs(canonical, "a", canonical.a.itemsize, LONG_RUNS if rows else RUNS)
     runs_b = _runs(canonical, "b", canonical.b.itemsize, LONG_RUNS if rows or staged else RUNS)
-    shapes = (divided(canonical, block, merge(a, b)) for a, b in itertools.product(runs_a, runs_b))
+    wanted = (merge(merge(a, b), least) for a, b in itertools.product(runs_a, runs_b))
+    shapes = (divided(canonical, block, one) for one in wanted)
     yield from ((block, tile) for tile in dict.fromkeys(shapes))
 
 

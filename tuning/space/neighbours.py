@@ -12,7 +12,7 @@ from ttc_llvm.lowering.writing import pays
 from ttc_llvm.machine.target import Target
 from ttc_llvm.problem.canonical import Canonical
 
-from .blocks import blocks
+from .blocks import blocks, least_rows
 from .choices import (
     DISTANCES,
     PANELS,
@@ -85,10 +85,11 @@ def _other_tiles(c: Canonical, t: Target, forced: Forced, plan: CpuPlan) -> Iter
     if forced.blockings:
         return
     for k, extent in enumerate(c.extents):
+        unit = plan.block[k]
+        least = unit if k else max(unit, least_rows(c) // unit * unit)
         for size in (plan.tile[k] * 2, plan.tile[k] // 2):
-            unit = plan.block[k]
             rounded = size // unit * unit
-            if rounded >= unit and not (spans(plan.tile[k], extent) and size > plan.tile[k]):
+            if rounded >= least and not (spans(plan.tile[k], extent) and size > plan.tile[k]):
                 tile = _with(plan.tile, k, min(rounded, extent) if size >= extent else rounded)
                 yield plan.changed(tile=tile, panel=_whole_tiles(plan.panel, tile))
 
