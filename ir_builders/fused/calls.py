@@ -55,7 +55,8 @@ def pack_rows(panel: int, source: int, rows: int, terms: int, depth: int) -> int
 
 
 def pack_turned(
-    places: int, source: int, rows: int, terms: int, depth: int, width: int, height: int
+    places: int, source: int, rows: int, terms: int, depth: int, width: int, height: int, first: int, ahead: int,
+    later: int,
 ) -> int:
     """See `pack.add_turned_packer`: rows of A, to as many places as there are of those that follow each other in it."""
     raise NotImplementedError

@@ -22,7 +22,7 @@ PLACE = 32
 SCRATCH, TILE_BYTES, TASKS, SHIFT_A, SHIFT_B, SHIFT_C, SWAPPED, TURN, TURN_HEIGHT, RUN, AXES = range(272, 360, 8)
 AXIS, BATCH_AXIS = 24, 32  # bytes of an axis of two tensors, and of three
 MOST_AXES = 64
-MOST_PLACES = 128  # that rows are packed to at a time
+MOST_PLACES = 1024  # that rows are packed to at a time
 MOST_COLUMNS = 8  # of a tile
 MOST_RUNS = 16  # of rows or columns that are packed together
 # The words of a carry: whether a tile begins its lines, and whether the next one does not go on; how the last one was
@@ -36,4 +36,4 @@ CALL_BYTES = CALL_LATER + 96
 LINE = 64
 PARTS = 64  # tasks of the side that threads share, at least where it is long enough
 MOST_INDICES = 52
-JOB_BYTES = AXES + BATCH_AXIS * (MOST_INDICES + 3)  # of which a turn adds some
+JOB_BYTES = AXES + BATCH_AXIS * (MOST_INDICES + 4)  # of which a turn adds some

@@ -20,12 +20,13 @@ from ttc_llvm.problem.kinds import Alpha, Beta
 from ..carriers import carrier_type
 from ..frame import reserved
 from ..llvmlite_extensions import external, vector_type
-from ..memory import store
+from ..memory import prefetch, store
 from ..micro_tile import MicroTile, Sizes
 from ..micro_tile_code import MicroTileCode
 from ..scale import load_scalars
 from ..values import I1, I64, PTR, at, counted, guarded, i64, splat
 from ..vector_loads import load
+from .fields import LINE
 
 ARGUMENTS = ("panel", "source", "rows", "terms", "depth")
 
@@ -58,23 +59,24 @@ def add_packer(module: ir.Module, target: Target, group: Group, name: str) -> ir
 
 
 def add_turned_packer(module: ir.Module, target: Target, group: Group, piece: int, name: str) -> ir.Function:
-    """The function `(places, source, rows, terms, depth, width, height)`: `height` places take `width` rows each, for
-    each term: elements that follow each other in the source go to one place after the other, rows of a place are
-    equally far apart. width: the group's, or a piece of it; height: a multiple of one. places: addresses, those of the
-    first term.
+    """The function `(places, source, rows, terms, depth, width, height, first, ahead, later)`: `height` places take
+    `width` rows each, for each term from `first` to `depth`: elements that follow each other in the source go to one
+    place after the other, rows of a place are equally far apart. width: the group's, or a piece of it; height: a
+    multiple of one. places: addresses, those of term 0; ahead: where the offsets of the rows are that are turned next,
+    0 = none are; later: of so many terms behind these.
     """
-    function = ir.Function(module, ir.FunctionType(I64, [I64] * (2 + len(ARGUMENTS))), name)
+    function = ir.Function(module, ir.FunctionType(I64, [I64] * (5 + len(ARGUMENTS))), name)
     function.linkage = "internal"
     function.attributes.add("nounwind")
     b = ir.IRBuilder(function.append_basic_block("entry"))
     made = _Packer(module, target, group, b, function)
-    width, height = function.args[len(ARGUMENTS) :]
+    width, height, *then = function.args[len(ARGUMENTS) :]
     is_even = b.icmp_signed("==", b.srem(height, i64(group.count)), i64(0))
     for rows, places in product(dict.fromkeys((group.count, piece)), repeat=2):
         wide = b.icmp_signed("==", width, i64(rows))
         high = is_even if places == group.count else b.not_(is_even)
         with guarded(b, b.and_(wide, high), "turn"):
-            made.turn(rows, places, height)
+            made.turn(rows, places, height, *then)
     b.ret(i64(0))
     return function
 
@@ -139,21 +141,32 @@ class _Packer:
                 place = b.inttoptr(load(b, at(b, self._panel, b.mul(number, i64(8))), I64, 8), PTR)
                 store(b, load(b, at(b, start, offset), kind, self._align), at(b, place, behind), self._align)
 
-    def turn(self, width: int, count: int, height: ir.Value) -> None:
+    def turn(self, width: int, count: int, height: ir.Value, *then: ir.Value) -> None:
         """Blocks of so many rows for so many places, transposed in registers, from memory at hand to their places: all
         of a term before the next term, as they follow each other in memory."""
-        b, size = self._b, self._size
+        b, size, (first_term, ahead, later) = self._b, self._size, then
         first = load(b, self._rows, I64, 8)
         stride = b.sub(load(b, at(b, self._rows, 8), I64, 8), first)
         kept = reserved(b, count * width * size, 64, "kept")
         start, kind = at(b, self._source, first), carrier_type(self._group.dtype, width)
-        with counted(b, self._depth, 1, "term") as k, counted(b, height, count, "block") as first_place:
-            block = at(b, at(b, start, self._term(k)), b.mul(first_place, i64(size)))
-            self._transposed(block, kept, stride, (width, count), width)
-            for number in range(count):
-                at_place = at(b, self._panel, b.mul(b.add(first_place, i64(number)), i64(8)))
-                to = at(b, b.inttoptr(load(b, at_place, I64, 8), PTR), b.mul(k, i64(self._group.step * size)))
-                store(b, load(b, at(b, kept, number * width * size), kind, width * size), to, self._align)
+        with counted(b, self._depth, 1, "term", first=first_term) as k:
+            with guarded(b, b.icmp_signed("!=", ahead, i64(0)), "ahead"):
+                self._fetch(width, stride, height, ahead, b.add(k, later))
+            with counted(b, height, count, "block") as first_place:
+                block = at(b, at(b, start, self._term(k)), b.mul(first_place, i64(size)))
+                self._transposed(block, kept, stride, (width, count), width)
+                for number in range(count):
+                    at_place = at(b, self._panel, b.mul(b.add(first_place, i64(number)), i64(8)))
+                    to = at(b, b.inttoptr(load(b, at_place, I64, 8), PTR), b.mul(k, i64(self._group.step * size)))
+                    store(b, load(b, at(b, kept, number * width * size), kind, width * size), to, self._align)
+
+    def _fetch(self, width: int, stride: ir.Value, height: ir.Value, ahead: ir.Value, k: ir.Value) -> None:
+        """Prefetch the lines of a term of other rows, as far apart."""
+        b = self._b
+        start = at(b, at(b, self._source, load(b, b.inttoptr(ahead, PTR), I64, 8)), self._term(k))
+        with counted(b, b.add(b.mul(height, i64(self._size)), i64(LINE - 1)), LINE, "line") as line:
+            for row in range(width):
+                prefetch(self._module, b, at(b, at(b, start, line), b.mul(stride, i64(row))))
 
     @contextmanager
     def _case(self, condition: ir.Value, name: str) -> Iterator[None]:

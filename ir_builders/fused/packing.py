@@ -8,6 +8,8 @@ from ..words import load64, local, store64
 from . import fields as f
 from .calls import pack_columns, pack_rows, pack_runs, pack_turned
 
+FILLED = 16 << 10  # bytes of lines of packed tiles that are filled at a time
+
 
 def pack_block_of_columns(job: int, b: int, scratch: int, first: int, n: int, k: int) -> int:
     """Pack the columns of a block, a tile or several at a time."""
@@ -63,11 +65,7 @@ def pack_block_of_rows(job: int, a: int, scratch: int, first: int, m: int, k: in
             pack_runs(places, a, of_a + 8 * row, terms, k, part, group // part, tile * size)
             row += group
         elif turn > 0 and row + turned <= m and (first + row) % max(turned, 1) == 0:
-            for step in range(load64(job + f.RUN) // turn):
-                for number in range(height):
-                    at = row + number * load64(job + f.RUN) + step * turn
-                    store64(places + 8 * number, place_of_row(job, scratch, at, k))
-                pack_turned(places, a, of_a + 8 * (row + step * turn), terms, k, turn, height)
+            pack_turn(job, a, scratch, row, k)
             row += turned
         else:
             pack_rows(place_of_row(job, scratch, row, k), a, of_a + 8 * row, terms, k)
@@ -75,6 +73,33 @@ def pack_block_of_rows(job: int, a: int, scratch: int, first: int, m: int, k: in
     while row % tile != 0:
         pack_rows(place_of_row(job, scratch, row, k), a, of_a + 8 * row, terms, k)
         row += group
+    return 0
+
+
+def pack_turn(job: int, a: int, scratch: int, row: int, k: int) -> int:
+    """Pack the rows of a turn: some terms of all of them before the next terms, so that lines of packed tiles are
+    filled while they are in L1."""
+    turn, height, run = load64(job + f.TURN), load64(job + f.TURN_HEIGHT), load64(job + f.RUN)
+    terms, of_a = scratch + load64(job + f.TERMS_A), scratch + load64(job + f.ROWS_A) + 8 * row
+    places, steps, some = local(8 * f.MOST_PLACES), run // turn, max(1, FILLED // (height * f.LINE))
+    begin = 0
+    while begin < steps:
+        end = min(begin + f.MOST_PLACES // height, steps)
+        for step in range(begin, end):
+            for number in range(height):
+                place = place_of_row(job, scratch, row + number * run + step * turn, k)
+                store64(places + 8 * (height * (step - begin) + number), place)
+        term = 0
+        while term < k:
+            until = min(term + some, k)
+            for step in range(begin, end):
+                is_last = step + 1 == end
+                ahead = 0 if is_last and until + some > k else of_a + 8 * turn * (begin if is_last else step + 1)
+                at = places + 8 * height * (step - begin)
+                later = some if is_last else 0
+                pack_turned(at, a, of_a + 8 * turn * step, terms, until, turn, height, term, ahead, later)
+            term = until
+        begin = end
     return 0
 
 

@@ -8,7 +8,7 @@ from ..words import load64, local, store64
 from . import fields as f
 from .layout import settle
 from .packing import innermost
-from .turning import MORE, are_lines, turn_rows, width
+from .turning import MORE, turn_rows, width
 
 # Words of a stated contraction: how many indices it has; where its tensors are described, each by its rank, the
 # number of each axis's index, and each axis's own stride. Then class and own extent of every index.
@@ -215,7 +215,7 @@ def block(job: int, facts: int, streams: int) -> int:
     near, run = load64(facts + L1) * 3 // 4 // (size * terms), innermost(job, f.M_AXES)
     turn = width(job)
     is_near = streams and turn == 0 and terms == k and near >= max(SOME * tile_m, run)
-    most = near if is_near else load64(facts + L2) // (2 if are_lines(turn, size) else 4) // (size * terms)
+    most = near if is_near else load64(facts + L2) // (2 if turn else 4) // (size * terms)
     store64(job + f.TILE_M, tile_m)
     store64(job + f.TILE_N, tile_n)
     store64(job + f.TILE_BYTES, load64(facts + TILE_BYTES))

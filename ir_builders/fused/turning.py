@@ -14,7 +14,7 @@ from ..words import load64, local, store64
 from . import fields as f
 from .layout import FEW
 
-MORE = 3  # axes that a turn adds at most
+MORE = 4  # axes that a turn adds at most
 TALLEST = 512  # bytes of A that are turned together for each term
 
 
@@ -57,40 +57,53 @@ def turn_rows(job: int) -> int:
     store64(job + f.RUN, 0)
     if turn == 0:
         return 0
-    inner, count = other(job), load64(job + f.M_AXES)
-    last = row_axis(job, count - 1)
-    height = tallest(job, turn, load64(row_axis(job, inner)))
-    room = max(load64(job + f.BLOCK_M) // height, turn)
-    most, outer, many = longest(job, last, turn, room), -1, 1
-    if most == load64(last):
-        outer = following(job, inner, most * load64(job + f.SIZE))
+    inner, last, size = other(job), row_axis(job, load64(job + f.M_AXES) - 1), load64(job + f.SIZE)
+    block, tile, rest = load64(job + f.BLOCK_M), load64(job + f.TILE_M), load64(row_axis(job, inner))
+    outer = following(job, 16, inner, load64(last) * size)
+    second = following(job, 8, outer, rest * size)
+    height = tallest(job, inner, second, block // shortest(job, last, outer, turn))
+    room = max(block // height, turn)
+    most, many = longest(job, last, turn, room), 1
+    if most < load64(last):
+        outer = -1
     if outer >= 0:
         many = divisor(load64(row_axis(job, outer)), 1, room // most)
     store64(job + f.TURN_HEIGHT, height)
     store64(job + f.RUN, most * many)
-    cut(job, inner, height, outer, many, most)
-    step, tile = height * most * many, load64(job + f.TILE_M)
+    cut(job, inner, height, second if height > rest else -1, outer, many, most)
+    step = height * most * many
     step = step // common(step, tile) * tile
-    if step <= load64(job + f.BLOCK_M):
-        store64(job + f.BLOCK_M, load64(job + f.BLOCK_M) // step * step)
+    if step <= block:
+        store64(job + f.BLOCK_M, block // step * step)
     return 0
 
 
-def are_lines(turn: int, size: int) -> int:
-    """1 where rows that are turned at a time fill lines of packed tiles."""
-    return turn > 0 and turn * size % f.LINE == 0
+def shortest(job: int, last: int, outer: int, turn: int) -> int:
+    """So many rows are to follow each other in C at least: a tile or two, or half a one that is whole; a line."""
+    extent, tile, found = load64(last), load64(job + f.TILE_M), 0
+    many = load64(row_axis(job, outer)) if outer >= 0 else 1
+    for rows in range(turn, min(extent * many, 2 * tile) + 1):
+        is_whole = extent % rows == 0 if rows <= extent else rows % extent == 0 and many % (rows // extent) == 0
+        if found == 0 and rows % turn == 0 and is_whole and (rows % tile == 0 or (2 * rows == tile and outer < 0)):
+            found = rows
+    for rows in range(turn, extent + 1):
+        if found == 0 and rows % turn == 0 and extent % rows == 0 and rows * load64(job + f.SIZE) >= f.LINE:
+            found = rows
+    return found if found else turn
 
 
-def tallest(job: int, turn: int, extent: int) -> int:
-    """So many of the other rows are turned together: a register's, or those of a piece; as many times these as a block
-    has room for beside whole tiles, where what is packed are lines: others would leave the caches half filled."""
-    least, size = dividing(load64(job + f.GROUP), extent), load64(job + f.SIZE)
-    most = min(TALLEST // size, load64(job + f.BLOCK_M) // load64(job + f.TILE_M)) if are_lines(turn, size) else least
+def tallest(job: int, inner: int, second: int, room: int) -> int:
+    """So many of the other rows are turned together: those that a block has room for, of the axis behind it in A too
+    where all of it are."""
+    extent = load64(row_axis(job, inner))
+    most, least = min(TALLEST // load64(job + f.SIZE), room), dividing(load64(job + f.GROUP), extent)
     found = least
     for rows in range(least, min(extent, most) + 1):
         if rows % least == 0 and extent % rows == 0:
             found = rows
-    return found
+    if second < 0 or found < extent:
+        return found
+    return found * divisor(load64(row_axis(job, second)), 1, most // extent)
 
 
 def longest(job: int, last: int, turn: int, room: int) -> int:
@@ -104,10 +117,10 @@ def longest(job: int, last: int, turn: int, room: int) -> int:
     return whole if whole else found
 
 
-def following(job: int, inner: int, run: int) -> int:
-    """The number of the axis that goes on in C behind so many bytes, -1 = none."""
+def following(job: int, word: int, taken: int, run: int) -> int:
+    """The number of the axis that goes on behind so many bytes in A or C, but for one; -1 = none. word: of its step."""
     for number in range(load64(job + f.M_AXES) - 1):
-        if number != inner and load64(row_axis(job, number) + 16) == run:
+        if number != taken and load64(row_axis(job, number) + word) == run:
             return number
     return -1
 
@@ -128,19 +141,25 @@ def common(x: int, y: int) -> int:
     return x
 
 
-def cut(job: int, inner: int, height: int, outer: int, many: int, most: int) -> int:
-    """Cut axes in two, and put the inside of each behind all others: of `inner`, of `outer`, of the last one."""
+def cut(job: int, inner: int, height: int, second: int, outer: int, many: int, most: int) -> int:
+    """Cut axes in two, and put the inside of each behind all others: of `second`, which goes on where `inner` ends, -1
+    = it is not cut; of `inner`, of `outer`, of the last one."""
     count, made = load64(job + f.M_AXES), 0
     axes = local(f.AXIS * (f.MOST_INDICES + MORE))
     for number in range(count - 1):
-        if number != inner and number != outer:
+        if number != inner and number != outer and number != second:
             made += put(axes + f.AXIS * made, row_axis(job, number), load64(row_axis(job, number)), 1)
+    last, other_axis, times = row_axis(job, count - 1), row_axis(job, inner), 1
+    if second >= 0:
+        times = height // load64(other_axis)
+        made += put(axes + f.AXIS * made, row_axis(job, second), load64(row_axis(job, second)) // times, times)
     if outer >= 0:
         made += put(axes + f.AXIS * made, row_axis(job, outer), load64(row_axis(job, outer)) // many, many)
-    last, other_axis = row_axis(job, count - 1), row_axis(job, inner)
     made += put(axes + f.AXIS * made, last, load64(last) // most, most)
-    made += put(axes + f.AXIS * made, other_axis, load64(other_axis) // height, height)
-    made += put(axes + f.AXIS * made, other_axis, height, 1)
+    made += put(axes + f.AXIS * made, other_axis, load64(other_axis) * times // height, height // times)
+    if second >= 0:
+        made += put(axes + f.AXIS * made, row_axis(job, second), times, 1)
+    made += put(axes + f.AXIS * made, other_axis, height // times, 1)
     if outer >= 0:
         made += put(axes + f.AXIS * made, row_axis(job, outer), many, 1)
     made += put(axes + f.AXIS * made, last, most, 1)

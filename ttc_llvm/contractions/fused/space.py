@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import product
 
-from ...ir_builders.fused.turning import are_lines
 from ...lazy_dataclasses import replace
 from ...lowering.micro_kernel import MicroKernel, blocks
 from ...problem.contraction import IndexClass
@@ -42,7 +41,7 @@ def _in_place(merged: Merged) -> Iterator[Fused]:
         block = made.rows, made.columns, made.terms
         fused = Fused(merged, FusedPlan(rows, columns, terms, batches, block))
         turn = rows_turned(fused, kernel)
-        if are_lines(turn, kernel.dtype.itemsize):
+        if turn:
             block = blocks(kernel, target, sizes, share=2).rows, *block[1:]
             fused = replace(fused, plan=replace(fused.plan, block=block))
         yield fused
