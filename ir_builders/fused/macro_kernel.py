@@ -9,7 +9,7 @@ from ..words import fence, load64, local, store64
 from . import fields as f
 from .calls import ADD, KEEP, PIECES, SET, STREAM, TURNED, multiply_part, multiply_tile, scatter_tile
 from .packing import pack_block_of_columns, pack_block_of_rows
-from .past_caches import IN_A_ROW, IN_HALVES, JOINED, flush, in_halves, inspect_columns, streamed, way_past
+from .past_caches import IN_A_ROW, IN_HALVES, JOINED, flush, inspect_columns, streamed, way_past
 
 IN_PIECES = 4  # a flag of a tile of rows beside `IN_A_ROW`: those of each piece of a register follow each other in C
 APART = 8  # the flag of its first register, and so on: whose rows do not follow each other
@@ -71,7 +71,7 @@ def rows(
     while first < last:
         m = min(load64(job + f.BLOCK_M), last - first)
         tabulate(job, f.M_AXES, first, m, load64(job + f.TILE_M), of_a, of_c)
-        inspect_rows(job, scratch, m)
+        inspect_rows(job, scratch, first, m)
         pack_block_of_rows(job, a, scratch, first, m, k)
         tiles(job, c, scalars, way, scratch, m, n, k)
         first += m
@@ -125,32 +125,39 @@ def tabulate(job: int, axes: int, first: int, count: int, tile: int, one: int, o
     return 0
 
 
-def inspect_rows(job: int, scratch: int, m: int) -> int:
-    """Set the flags of each tile of rows. The last one may have whole registers only."""
-    tile, size = load64(job + f.TILE_M), load64(job + f.SIZE)
-    group, of_c = load64(job + f.GROUP), scratch + load64(job + f.ROWS_C)
-    part = piece(group)
+def inspect_rows(job: int, scratch: int, first: int, m: int) -> int:
+    """Set the flags of each tile of rows from `first` on. The last one may have whole registers only.
+
+    Rows of the innermost axis follow each other in C where it is that one's: only its ends are looked at."""
+    tile, size, group = load64(job + f.TILE_M), load64(job + f.SIZE), load64(job + f.GROUP)
+    part, flags, run = piece(group), scratch + load64(job + f.FLAGS), run_in_c(job)
+    of_c, edge = scratch + load64(job + f.ROWS_C), run - first % run
     for number in range((m + tile - 1) // tile):
-        count, found, row, flag, are_apart, are_cut = min(tile, m - number * tile), 0, 0, APART, 0, 0
-        while row < count:
-            end = min(row + group, count)
-            are_apart |= row > 0 and load64(of_c + 8 * row) != load64(of_c + 8 * row - 8) + size
-            apart = 0
-            for k in range(row + 1, end):
-                step = load64(of_c + 8 * k) != load64(of_c + 8 * k - 8) + size
-                apart |= step
-                are_cut |= step and k % part != 0
-            found |= flag if apart else 0
-            row, flag = end, flag << 1
+        start = number * tile
+        count, found, are_apart, are_cut, in_middle = min(tile, m - start), 0, 0, 0, 1
+        while edge < start + count:
+            row, step = edge - start, load64(of_c + 8 * edge) - load64(of_c + 8 * edge - 8)
+            if row > 0 and step != size:
+                found |= APART << row // group if row % group else 0
+                are_apart, are_cut = 1, are_cut | row % part
+                in_middle &= 2 * row == tile
+            edge += run
         if found == 0 and are_apart == 0 and count % group == 0:
             found = IN_A_ROW
         elif are_cut == 0 and count % group == 0:
             found |= IN_PIECES
-        if found & IN_PIECES and count == tile and in_halves(of_c, tile, size):
-            found |= IN_HALVES
-        store64(scratch + load64(job + f.FLAGS) + 8 * number, found)
-        of_c += 8 * tile
+        if found & IN_PIECES and count == tile and in_middle:
+            half = load64(of_c + 8 * (start + tile // 2)) - load64(of_c + 8 * start)
+            found |= IN_HALVES if half % f.LINE == 0 else 0
+        store64(flags + 8 * number, found)
     return 0
+
+
+def run_in_c(job: int) -> int:
+    """So many rows of the innermost axis follow each other in C, 1 = it is another tensor's."""
+    number = load64(job + f.M_AXES)
+    last = job + load64(job + f.M_AXES + f.PLACE) + f.AXIS * (number - 1)
+    return load64(last) if number > 0 and load64(last + 16) == load64(job + f.SIZE) else 1
 
 
 def tiles(job: int, c: int, scalars: int, way: int, scratch: int, m: int, n: int, k: int) -> int:

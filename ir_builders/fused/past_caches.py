@@ -11,16 +11,6 @@ IN_A_ROW, IN_HALVES = 1, 2  # flags of a tile of rows: they follow each other in
 EVEN, JOINED = 1, 2  # of a tile of columns: whole lines from one to each other; each where the run of rows before ends
 
 
-def in_halves(of_c: int, tile: int, size: int) -> int:
-    """1 where the rows of each half of a tile follow each other in C, whole lines from one another."""
-    half, found = tile // 2, 1
-    for k in range(1, tile):
-        if k != half and load64(of_c + 8 * k) != load64(of_c + 8 * k - 8) + size:
-            found = 0
-            break
-    return found and tile % 2 == 0 and (load64(of_c + 8 * half) - load64(of_c)) % f.LINE == 0
-
-
 def inspect_columns(job: int, scratch: int, n: int) -> int:
     """Set the flags of each tile of columns."""
     if load64(job + f.STREAMED) == 0:
