@@ -21,7 +21,7 @@ from ..space.blocks import converts_first, registers, width
 from .conversions import conversion
 from .features import Features, kind
 from .fitted import networks
-from .groups import Fact, columns, row
+from .groups import Fact, columns, table
 from .linear_model import weight, weights
 from .vocabulary import BASE, named
 
@@ -121,6 +121,8 @@ class Model:
 
     def balance(self, plan: CpuPlan) -> float:
         """Threads that really share the work: tasks come in whole tiles."""
+        if self.threads == 1:
+            return 1.0
         tasks = plan.tasks(self.extents)
         return tasks / -(-tasks // min(self.threads, tasks)) if tasks > 1 else 1.0
 
@@ -139,7 +141,7 @@ class Model:
         base, family = weight((self._kind, "", BASE, ""), ""), self._features.family
         found = [self._features(plan) for plan in plans]
         weighed = [base + weights(self._kind, mode, family).of(groups) for mode, groups in found]
-        said = networks(columns(found[0][1]))([row(groups) for _, groups in found])
+        said = networks(columns(found[0][1]))(table([groups for _, groups in found]))
         return [NETWORKS * s + (1 - NETWORKS) * w for s, w in zip(said, weighed, strict=True)]
 
     def crowding(self, block: tuple[int, ...]) -> float:

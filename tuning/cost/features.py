@@ -76,7 +76,7 @@ class Features:
 
     def numbers(self, plan: CpuPlan) -> list[float]:
         """The plan's numbers for the networks, in the order of `columns`."""
-        return groups.row(self(plan)[1])
+        return [number for group in self(plan)[1] for number in group.numbers.values()]
 
     def columns(self, plan: CpuPlan) -> tuple[str, ...]:
         """The names of the plan's numbers: those of every plan."""

@@ -6,11 +6,14 @@ otherwise, and decisions as 0 or 1. Sizes in bytes have their log2, clipped, as 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+import struct
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from itertools import chain
 from math import log2, prod
-from typing import Any, NamedTuple
+from typing import Any
+
+import numpy as np
 
 from ttc_llvm.lowering.plan import Loops, loops
 
@@ -26,13 +29,17 @@ WASTE = (1.02, 1.1, 1.25, 1.6)  # bounds of the buckets: elements of whole tiles
 LONG = 1 << 18  # bytes: longer runs count as this
 
 
-class Group(NamedTuple):
+class Group:
     """shared: facts that are alike on all processors; own: facts that families of processors differ in; numbers: for
-    networks, whatever the plan under the same names."""
+    networks, whatever the plan under the same names; row: their bytes in single precision; weighed: the facts'
+    weights, by mode."""
 
-    shared: tuple[Fact, ...]
-    own: tuple[Fact, ...]
-    numbers: Numbers
+    __slots__ = ("numbers", "own", "row", "shared", "weighed")
+
+    def __init__(self, shared: tuple[Fact, ...], own: tuple[Fact, ...], numbers: Numbers) -> None:
+        self.shared, self.own, self.numbers = shared, own, numbers
+        self.row = struct.pack(f"{len(numbers)}f", *numbers.values())
+        self.weighed: dict[str, list[float]] = {}
 
 
 def simple(m: Measures, mode: str, distance: int, staging: str, inner: str) -> Group:
@@ -155,13 +162,14 @@ def one_hot(what: str, value: str, values: tuple[str, ...]) -> Numbers:
 
 
 def columns(groups: Iterable[Group]) -> tuple[str, ...]:
-    """The names of a plan's numbers, in the order of `row`."""
+    """The names of a plan's numbers."""
     return tuple(chain.from_iterable([group.numbers for group in groups]))
 
 
-def row(groups: Iterable[Group]) -> list[float]:
-    """A plan's numbers."""
-    return [*chain.from_iterable([group.numbers.values() for group in groups])]
+def table(plans: Sequence[Iterable[Group]]) -> np.ndarray:
+    """The numbers of each plan, a row of its own."""
+    found = b"".join([group.row for groups in plans for group in groups])
+    return np.frombuffer(found, np.float32).reshape(len(plans), -1)
 
 
 @lru_cache(maxsize=64)

@@ -27,7 +27,13 @@ class Weights(dict[Fact, float]):
 
     def of(self, groups: Iterable[Group]) -> float:
         """The sum of the weights of a plan's facts."""
-        return sum(map(self.__getitem__, [fact for shared, own, _ in groups for fact in (*shared, *own)]))
+        mode, found = self._mode, list[float]()
+        for group in groups:
+            weighed = group.weighed.get(mode)
+            if weighed is None:
+                weighed = group.weighed[mode] = [self[fact] for fact in (*group.shared, *group.own)]
+            found += weighed
+        return sum(found)
 
 
 @lru_cache(maxsize=256)

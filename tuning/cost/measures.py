@@ -13,7 +13,7 @@ from ttc_llvm.problem.canonical import Canonical, static
 from ..space.blocks import unit_axes
 from . import tlb
 from .footprint import Footprint, touched
-from .streams import Side, Steps, crowding, flight, stream
+from .streams import Side, Steps, ahead, crowding, flight, stream
 
 FEW = -7.0  # log2: translations per line, at least: fewer cost nothing that matters
 
@@ -91,7 +91,7 @@ class Measures:
 
     def flights(self, block: tuple[int, ...], steps: Steps, distance: int) -> list[int]:
         """Lines of A and of B on their way to L1, per line that its sets have room for: `streams.flight`."""
-        key = (block, steps if distance else (), distance)
+        key = (block, ahead(steps, distance), distance)
         found = self._flights.get(key)
         if found is None:
             found = self._flights[key] = [flight(side, *key, self.target) for side in self.sides]

@@ -30,7 +30,7 @@ class Networks:
     weights: tuple[np.ndarray, ...]
     biases: tuple[np.ndarray, ...]
 
-    def __call__(self, plans: Sequence[Sequence[float]]) -> list[float]:
+    def __call__(self, plans: Sequence[Sequence[float]] | np.ndarray) -> list[float]:
         """log(time) of plans by their inputs."""
         found: list[float] = []
         for start in range(0, len(plans), TOGETHER):

@@ -53,6 +53,17 @@ def steps(plan: CpuPlan, loops: Loops, extents: tuple[int, ...]) -> Steps:
 
 def stream(side: Side, block: tuple[int, ...], extents: tuple[int, ...], steps: Steps) -> int:
     """Bytes of consecutive memory that each row of successive micro-tiles covers."""
+    strides, run = side.strides, _run(side, block, extents)
+    for k, step, trips in steps:
+        if strides[k] * step != run:
+            break
+        run = strides[k] * min(step * trips, extents[k])
+    return run
+
+
+@lru_cache(maxsize=512)
+def _run(side: Side, block: tuple[int, ...], extents: tuple[int, ...]) -> int:
+    """Bytes of consecutive memory that each row of a micro-tile covers."""
     strides, run = side.strides, side.size
     for k in sorted(range(len(strides)), key=strides.__getitem__):
         if strides[k] == 0:
@@ -62,29 +73,34 @@ def stream(side: Side, block: tuple[int, ...], extents: tuple[int, ...], steps: 
         run *= block[k]
         if block[k] < extents[k]:
             break
-    for k, step, trips in steps:
-        if strides[k] * step != run:
-            break
-        run = strides[k] * min(step * trips, extents[k])
     return run
+
+
+def ahead(steps: Steps, distance: int) -> Steps:
+    """These loops, as far as the next `distance` micro-tiles lie in them."""
+    found, count = [], 1
+    for k, step, trips in steps:
+        if count > distance:
+            break
+        found.append((k, step, min(trips, distance + 1)))
+        count *= found[-1][2]
+    return tuple(found)
 
 
 def flight(side: Side, block: tuple[int, ...], steps: Steps, distance: int, target: Target) -> int:
     """The lines of `distance` micro-tiles and the one at hand, per way of the sets of L1 that they fall into: log2, in
-    halves."""
+    halves. steps: of `ahead`."""
     line, ways, count = target.line, target.ways, _sets(target)
-    ahead = [0]
+    tiles = [0]
     for k, step, trips in steps:
-        if len(ahead) > distance:
-            break
-        ahead = [at + i * step * side.strides[k] for i in range(min(trips, distance + 1)) for at in ahead]
-    ahead = ahead[: distance + 1]
+        tiles = [at + i * step * side.strides[k] for i in range(trips) for at in tiles]
+    tiles = tiles[: distance + 1]
     taken = 0
-    for offset, turn in {(at % line, at // line % count) for at in ahead}:
+    for offset, turn in {(at % line, at // line % count) for at in tiles}:
         own = _taken(side, block, offset, line, count)
         taken |= own << turn | own >> (count - turn)
     sets = (taken & ((1 << count) - 1)).bit_count()
-    return max(-8, min(6, round(2 * log2(len(rows(side, block)) * len(ahead) / (sets * ways)))))
+    return max(-8, min(6, round(2 * log2(len(rows(side, block)) * len(tiles) / (sets * ways)))))
 
 
 def _sets(target: Target) -> int:
