@@ -31,6 +31,15 @@ class RegisterLayout:
     registers: tuple[Register, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class RegisterCount:
+    """The run, lanes and number of registers of a layout."""
+
+    run: tuple[int, ...]
+    lanes: int
+    registers: int
+
+
 def unflatten(flat: int, block: tuple[int, ...]) -> tuple[int, ...]:
     """Block index of a flat element number, axis 0 fastest."""
     index = []
@@ -86,6 +95,23 @@ def register_layout(
     broadcast = tuple(k for k, stride in enumerate(strides) if stride == 0 and k not in run)
     backwards = tuple(k for k in run if static(strides[k]) < 0)
     return _side(block, run, broadcast, backwards, width)
+
+
+@lru_cache(maxsize=1024)
+def register_count(
+    block: tuple[int, ...], strides: tuple[Size, ...], width: int, gaps: bool = False
+) -> RegisterCount:
+    """The size of what `register_layout` makes, which takes much longer."""
+    run = run_axes(block, strides)
+    length, rows = prod([block[k] for k in run]), prod([block[k] for k, s in enumerate(strides) if s and k not in run])
+    axis = _sparse_axis(block, strides, width) if gaps and not run else None
+    if axis is not None:
+        step = abs(static(strides[axis]))
+        length, rows = min(block[axis], (width - 1) // step + 1), rows // block[axis]
+        rows *= -(-block[axis] // length)
+        length = (length - 1) * step + 1
+    lanes = min(width, 1 << (length - 1).bit_length())
+    return RegisterCount(run, lanes, rows * -(-length // lanes))
 
 
 def has_vectors(block: tuple[int, ...], strides: tuple[Size, ...], width: int) -> bool:

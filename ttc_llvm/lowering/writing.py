@@ -15,7 +15,7 @@ from .chain import Chain, chain_of, in_scratch, run_of_b
 from .layout import run_axes
 from .operands import Buffer, Space
 from .peeling import has_aligned_rows, peeled_axis, peeled_grain, summed_grain
-from .plan import CpuPlan, Store
+from .plan import CpuPlan, Store, loops
 from .shared_run import is_mirrored
 
 # Bytes of rows that leave scratch one by one, without a chain: the lines at their ends are read and written in part. Of
@@ -52,7 +52,7 @@ def resolve(canonical: Canonical, plan: CpuPlan, target: Target) -> Writing:
         return Writing(plan if plan.store is Store.CACHED else plan.ordinary, Store.CACHED)
     reads = canonical.kinds.alpha is not Alpha.ZERO
     if plan.store is Store.COMBINED and reads:
-        w = _combined(canonical, room_depends_on(plan), target)
+        w = combined(canonical, room_depends_on(plan), target)
         return Writing(plan, w.store, w.alignment, w.chain, w.buffer, w.by_rows)
     grain = peeled_grain(canonical, plan, target) if plan.store is Store.PEELED and reads else 0
     if grain:
@@ -76,12 +76,12 @@ def _summed(canonical: Canonical, plan: CpuPlan, target: Target) -> Writing:
 
 
 @lru_cache(maxsize=1024)
-def _combined(canonical: Canonical, decisions: tuple[Any, ...], target: Target) -> Writing:
+def combined(canonical: Canonical, decisions: tuple[Any, ...], target: Target) -> Writing:
     """Of all plans with these decisions of `room_depends_on`: through scratch, or through registers where each is a
     line of B; without a chain where none is possible, or where its slots would not leave half of L2 to the tensors."""
-    plan, size = _decided(decisions), canonical.b.itemsize
-    extents = canonical.bounds
-    chain = chain_of(canonical, plan.box(extents), plan.loops(extents), plan.parallel, target)
+    plan, size, extents = _decided(decisions), canonical.b.itemsize, canonical.bounds
+    box, around = tuple(map(min, plan.tile, extents)), loops(plan.tile, plan.order, plan.panel, extents)
+    chain = chain_of(canonical, box, around, plan.parallel, target)
     if chain and _joins(canonical, plan, target):
         return Writing(plan, Store.JOINED, size, chain)
     buffer = tile_buffer(canonical, plan, target, chain)
@@ -112,7 +112,7 @@ def pays(canonical: Canonical, plan: CpuPlan, target: Target) -> bool:
 
 @lru_cache(maxsize=1024)
 def _pays(canonical: Canonical, decisions: tuple[Any, ...], target: Target) -> bool:
-    writing = _combined(canonical, decisions, target)
+    writing = combined(canonical, decisions, target)
     if writing.store is Store.BUFFERED and writing.by_rows:
         box = writing.plan.box(canonical.extents)
         if prod(box[k] for k in run_of_b(canonical, writing.plan)) * canonical.b.itemsize < LEAST_ROW:
@@ -171,11 +171,12 @@ def _is_by_rows(canonical: Canonical, wanted: bool, target: Target) -> bool:
 def _joins(canonical: Canonical, plan: CpuPlan, target: Target) -> bool:
     """True where registers are as long as lines of B and of A's type, micro-tiles have whole lines of B's runs, in
     order, no run is shorter than a line, and the machine can take a line out of two registers."""
-    size, same = canonical.b.itemsize, canonical.a == canonical.b == canonical.compute
-    *inside, last = run_of_b(canonical, plan)
-    if not (same and target.line == target.vector_bits // 8 and target.joins(size)):
+    size, extents = canonical.b.itemsize, canonical.bounds
+    if not (canonical.a == canonical.b == canonical.compute and target.line == target.vector_bits // 8):
         return False
-    extents = canonical.bounds
+    if not target.joins(size):
+        return False
+    *inside, last = run_of_b(canonical, plan)
     width = prod(extents[k] for k in inside) * size  # bytes
     panels = plan.panel and plan.panel[last] > plan.tile[last]
     rest = extents[last] % plan.panel[last] if panels else 0  # in the last panel, which begins a run

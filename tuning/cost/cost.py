@@ -78,6 +78,8 @@ class Model:
         self._in_l2 = self.cached and size > target.l1 and target.pairs
         self._features = Features(canonical, target)
         self._kind = kind(canonical)
+        self._moved = canonical.bytes_moved
+        self._crowding: dict[tuple[int, ...], float] = {}
         self._compute: dict[tuple[tuple[int, ...], bool, bool], float] = {}
 
     def __call__(self, plan: CpuPlan) -> float:
@@ -127,7 +129,7 @@ class Model:
         return tasks / -(-tasks // min(self.threads, tasks)) if tasks > 1 else 1.0
 
     def _memory(self, plan: CpuPlan, score: float) -> float:
-        moved = self.canonical.bytes_moved
+        moved = self._moved
         if self.cached:  # the fitted weights and streaming stores are for tensors in memory
             tiles = prod(-(-extent // size) for extent, size in zip(self.extents, plan.tile, strict=True))
             return moved * CACHED_PER_BYTE * (4.0 if plan.non_temporal else 1.0) + tiles * TILE
@@ -146,7 +148,10 @@ class Model:
 
     def crowding(self, block: tuple[int, ...]) -> float:
         """The cost, in log(time), of lines of a micro-tile that share L1 sets beyond their ways."""
-        return CONFLICT * sum(self._features.measures.crowded(block))
+        found = self._crowding.get(block)
+        if found is None:
+            found = self._crowding[block] = CONFLICT * sum(self._features.measures.crowded(block))
+        return found
 
     def single(self, plan: CpuPlan) -> float:
         """The cost, in log(time), of non-temporal stores of micro-tiles whose rows of B are single lines."""
@@ -171,13 +176,13 @@ def operations(canonical: Canonical, block: tuple[int, ...], target: Target) -> 
     """Vector loads, stores and shuffles of one micro-tile."""
     a, b = registers(canonical, block, target)
     if canonical.kinds.alpha is Alpha.ZERO:
-        return 2 * len(b.registers)
+        return 2 * b.registers
     same = bool(a.run) and a.run == b.run
     first = converts_first(canonical, target)
-    exchanged = len(b.registers) if first else max(len(a.registers), len(b.registers))
+    exchanged = b.registers if first else max(a.registers, b.registers)
     stages = 0 if same else max(1, ((a.lanes if first else max(a.lanes, b.lanes)) - 1).bit_length())
-    joined = max(0, len(a.registers) - len(b.registers)) if first else 0
-    return len(a.registers) + len(b.registers) + stages * exchanged + joined
+    joined = max(0, a.registers - b.registers) if first else 0
+    return a.registers + b.registers + stages * exchanged + joined
 
 
 def conversions(canonical: Canonical, block: tuple[int, ...], target: Target) -> int:
@@ -189,4 +194,4 @@ def lines(canonical: Canonical, block: tuple[int, ...], target: Target) -> int:
     """Prefetches of one micro-tile: the lines of the tensors that are read, about one a register."""
     a, b = registers(canonical, block, target)
     reads_a, reads_b = canonical.kinds.alpha is not Alpha.ZERO, canonical.kinds.beta is Beta.ANY
-    return reads_a * len(a.registers) + reads_b * len(b.registers)
+    return reads_a * a.registers + reads_b * b.registers

@@ -12,8 +12,8 @@ from operator import attrgetter
 from typing import Any, NamedTuple
 
 from ttc_llvm.lowering.peeling import has_aligned_rows
-from ttc_llvm.lowering.plan import CpuPlan, Fetch, Loops, Store
-from ttc_llvm.lowering.writing import resolve, room_depends_on, writes_vectors
+from ttc_llvm.lowering.plan import CpuPlan, Fetch, Loops, Store, loops
+from ttc_llvm.lowering.writing import combined, overwrites, resolve, room_depends_on, writes_vectors
 from ttc_llvm.machine.target import Target
 from ttc_llvm.problem.canonical import Canonical
 from ttc_llvm.problem.kinds import Beta
@@ -54,6 +54,7 @@ class Features:
         self.canonical, self.target = canonical, target
         self.measures = Measures(canonical, target)
         self.extents = canonical.extents
+        self._overwrites = overwrites(canonical) and not canonical.terms
         aligned = has_aligned_rows(canonical, target.vector_bits // 8)  # else rows have heads and tails
         self.past = "streaming" if aligned else "ragged"
         self.by_block = not aligned and not same_unit_axis(canonical)  # whether lines are whole
@@ -96,7 +97,8 @@ class Features:
         key = _walk_depends_on(plan)
         found = self._walks.get(key)
         if found is None:
-            inner, around = self.measures.innermost(plan.inner[-1]), plan.loops(self.extents)
+            inner = self.measures.innermost(plan.inner[-1])
+            around = loops(plan.tile, plan.order, plan.panel, self.extents)
             micro, shape = self._group(groups.micro, (plan.block,)), self._group(groups.shape, (inner, plan.tile))
             walk = self._group(groups.walk, (plan.tile, plan.order, plan.panel))
             found = _Walk(inner, around, steps(plan, around, self.extents), (micro, shape, walk))
@@ -104,7 +106,7 @@ class Features:
         return found
 
     def _chain(self, plan: CpuPlan, walk: _Walk) -> Group:
-        return self._group(groups.chained, (plan.box(self.extents), walk.around, plan.parallel))
+        return self._group(groups.chained, (tuple(map(min, plan.tile, self.extents)), walk.around, plan.parallel))
 
     def _group(self, find: Callable[..., Group], key: tuple[Any, ...]) -> Group:
         part = (find, key)
@@ -120,7 +122,8 @@ class Features:
         key = room_depends_on(plan)
         found = self._stores.get(key)
         if found is None:
-            found = self._stores[key] = resolve(self.canonical, plan, self.target).store
+            serves = combined(self.canonical, key, self.target) if self._overwrites else None
+            found = self._stores[key] = (serves or resolve(self.canonical, plan, self.target)).store
         return found
 
     def written(self, plan: CpuPlan) -> tuple[str, str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from math import gcd, prod
 
-from ttc_llvm.lowering.layout import RegisterLayout, register_layout
+from ttc_llvm.lowering.layout import RegisterCount, register_count
 from ttc_llvm.lowering.shared_run import shared_run
 from ttc_llvm.lowering.tile_sizes import cover, merge
 from ttc_llvm.machine.target import Exchange, Target
@@ -136,16 +136,16 @@ def _registers(canonical: Canonical, block: tuple[int, ...], target: Target) -> 
     """Full registers that the block occupies on its way from A to B."""
     a, b = registers(canonical, block, target)
     if converts_first(canonical, target):
-        return len(b.registers)
-    return max(len(b.registers) * b.lanes, len(a.registers) * a.lanes) // width(canonical, target)
+        return b.registers
+    return max(b.registers * b.lanes, a.registers * a.lanes) // width(canonical, target)
 
 
-def registers(canonical: Canonical, block: tuple[int, ...], target: Target) -> tuple[RegisterLayout, RegisterLayout]:
+def registers(canonical: Canonical, block: tuple[int, ...], target: Target) -> tuple[RegisterCount, RegisterCount]:
     """The registers of a whole micro-tile, of A and of B, but that none holds rows apart."""
     w, gaps = width(canonical, target), all(target.has_masks(t.itemsize) for t in (canonical.a, canonical.b))
-    a = register_layout(block, canonical.strides("a"), w, gaps=gaps)
+    a = register_count(block, canonical.strides("a"), w, gaps)
     w_b = target.lanes(canonical.b.itemsize) if converts_first(canonical, target) else w
-    return a, register_layout(block, canonical.strides("b"), w_b)
+    return a, register_count(block, canonical.strides("b"), w_b)
 
 
 def converts_first(canonical: Canonical, target: Target) -> bool:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator
-from operator import gt, lt
+from functools import lru_cache
+from operator import gt
 
 from ttc_llvm.lowering.plan import CpuPlan, Fetch, spans
 from ttc_llvm.lowering.plan_checks import lists_rows
@@ -52,21 +53,26 @@ def settled(extents: tuple[int, ...], forced: Forced, plan: CpuPlan) -> CpuPlan:
     """The normal form of a plan: plans that differ only in decisions without effect are mapped to one. Without effect
     are the places of axes that one tile or one micro-tile spans, loops to share that are not there, and the kind of
     prefetches where there are none."""
-    tile, panel, order = plan.tile, plan.panel, plan.order
-    inner = plan.inner
-    if single := [k for k, size in enumerate(map(min, tile, extents)) if plan.block[k] >= size]:
-        inner = (*single, *[k for k in inner if k not in single])
+    tile, panel = plan.tile, plan.panel
     if panel == tile:
         panel = ()
-    loops = sum(map(lt, tile, extents))
-    if loops < len(tile) and not forced.orders:
-        spanned = [k for k, extent in enumerate(extents) if tile[k] >= extent]
-        order = (*[k for k in order if k not in spanned], *spanned)
-    parallel = min(plan.parallel, max(1, loops + sum(map(gt, panel, tile))))
+    spanned, others = _parted(plan.order, tile, extents)
+    order = plan.order if forced.orders else others + spanned
+    inner = sum(_parted(plan.inner, plan.block, tuple(map(min, tile, extents))), ())
+    parallel = min(plan.parallel, max(1, len(others) + sum(map(gt, panel, tile))))
     fetch = plan.fetch if plan.prefetch else Fetch.BLOCKS
     if (order, inner, parallel, fetch, panel) == (plan.order, plan.inner, plan.parallel, plan.fetch, plan.panel):
         return plan.without_fallback
     return plan.changed(order=order, inner=inner, parallel=parallel, fetch=fetch, panel=panel, fallback=None)
+
+
+@lru_cache(maxsize=2048)
+def _parted(
+    order: tuple[int, ...], sizes: tuple[int, ...], extents: tuple[int, ...]
+) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """The axes that one piece of these sizes spans, and the others in their order."""
+    spanned = tuple([k for k, extent in enumerate(extents) if sizes[k] >= extent])
+    return spanned, tuple([k for k in order if k not in spanned])
 
 
 def _other_prefetch(c: Canonical, t: Target, forced: Forced, plan: CpuPlan) -> Iterator[CpuPlan]:
