@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tiers import examples
 
-from ttc_llvm.lowering.layout import HOLE, flatten, register_layout, run_axes, sources, unflatten
+from ttc_llvm.lowering.layout import HOLE, RegisterCount, flatten, register_count, register_layout, run_axes, sources, unflatten
 from ttc_llvm.problem.canonical import Param
 
 N = Param(0, "n")
@@ -98,6 +98,7 @@ def test_lanes_are_neighbours_in_memory_and_cover_the_block(
 ) -> None:
     block, strides, width = given_block
     s = register_layout(block, strides, width, gaps=gaps)
+    assert register_count(block, strides, width, gaps) == RegisterCount(s.run, s.lanes, len(s.registers))
 
     def address(element: int) -> int:
         return sum(i * stride for i, stride in zip(unflatten(element, block), strides, strict=True))

@@ -12,7 +12,7 @@ from math import prod
 from ..lazy_dataclasses import dataclass
 from ..machine.target import Target
 from ..problem.canonical import Canonical
-from .plan import CpuPlan, Fetch, Store
+from .plan import PLAIN, CpuPlan, Fetch, Store
 from .tile_sizes import cover, fitted, merge
 
 LONG = 4 << 10  # bytes of a run, after which threads may share the loops outside
@@ -61,9 +61,9 @@ def chained_plan(
     panel = tuple({**tiles.along_b, **tiles.along_a}.get(k, extent) for k, extent in enumerate(extents))
     order = (*tiles.shared, *tiles.along_b, *reversed(tiles.along_a))
     rest = [k for k in range(len(extents)) if k not in order]  # A is broadcast along these
-    return CpuPlan(
-        tile,
-        block,
+    return PLAIN.changed(
+        tile=tile,
+        block=block,
         order=(*rest, *order),
         inner=canonical.along("a"),
         parallel=min(SHARED, sum(step < extents[k] for k, step in tiles.grid.items())),

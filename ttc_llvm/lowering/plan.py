@@ -113,9 +113,9 @@ class CpuPlan(Plan):
 
     def changed(self, **decisions: Any) -> CpuPlan:
         """The same plan with other decisions, which are not checked: for those who derive them from plans that are."""
-        made = object.__new__(CpuPlan)
-        for name, get, put in _SLOTS:
-            put(made, decisions[name] if name in decisions else get(self))
+        made: CpuPlan = self._copied()  # type: ignore[attr-defined]
+        for name, value in decisions.items():
+            _PUT[name](made, value)
         return made
 
     @_fitting
@@ -175,12 +175,15 @@ _RULES = {name: rule for name, (_, rule) in _DECISIONS.items()}
 @lru_cache(maxsize=1024)
 def loops(tile: tuple[int, ...], order: tuple[int, ...], panel: tuple[int, ...], extents: tuple[Size, ...]) -> Loops:
     """`CpuPlan.loops` as a function of all that determines them, cached for planning."""
-    panels = [(k, panel[k]) for k in order if not spans(panel[k], extents[k])] if panel else []
-    tiles = [(k, tile[k]) for k in order if not spans(tile[k], extents[k])]
-    return (*panels, *(loop for loop in tiles if loop not in panels))
+    tiles = [(k, tile[k]) for k in order if isinstance(extent := extents[k], Param) or tile[k] < extent]
+    if not panel:
+        return tuple(tiles)
+    panels = [(k, panel[k]) for k in order if not spans(panel[k], extents[k])]
+    return (*panels, *[loop for loop in tiles if loop not in panels])
 
 
-_SLOTS = [(name, (slot := getattr(CpuPlan, name)).__get__, slot.__set__) for name in CpuPlan.__match_args__]
+_PUT: dict[str, Callable[[CpuPlan, Any], None]] = {name: getattr(CpuPlan, name).__set__ for name in _RULES}
+PLAIN = CpuPlan((1,), (1,), (0,), (0,))  # a plan to begin with, or where there is no element to move
 
 
 def grid(around: Loops, parallel: int) -> Loops:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from math import gcd, lcm, prod
 
 from ..problem.canonical import Canonical, static
@@ -19,8 +20,7 @@ def cover(
     compact: only axes that continue one memory run; axes: at most so many. Empty where no axis has unit stride
     and `compact` is set.
     """
-    strides = [abs(static(s)) for s in canonical.strides(which)]
-    order = [k for k in sorted(range(len(strides)), key=lambda k: strides[k]) if strides[k] > 0]
+    strides, order = _by_stride(canonical, which)
     found: dict[int, int] = {}
     length = 1
     for k in order[: axes or len(order)]:
@@ -32,6 +32,13 @@ def cover(
         if length * 2 > wanted or found[k] < extent:
             break
     return found
+
+
+@lru_cache(maxsize=256)
+def _by_stride(canonical: Canonical, which: str) -> tuple[list[int], list[int]]:
+    """Lengths of a side's strides, and the axes that have any, by them."""
+    strides = [abs(static(s)) for s in canonical.strides(which)]
+    return strides, [k for k in sorted(range(len(strides)), key=strides.__getitem__) if strides[k] > 0]
 
 
 def merge(first: dict[int, int], second: dict[int, int]) -> dict[int, int]:

@@ -15,7 +15,7 @@ from .chain import Chain, chain_of, in_scratch, run_of_b
 from .layout import run_axes
 from .operands import Buffer, Space
 from .peeling import has_aligned_rows, peeled_axis, peeled_grain, summed_grain
-from .plan import CpuPlan, Store, loops
+from .plan import PLAIN, CpuPlan, Store, loops
 from .shared_run import is_mirrored
 
 # Bytes of rows that leave scratch one by one, without a chain: the lines at their ends are read and written in part. Of
@@ -93,14 +93,13 @@ def combined(canonical: Canonical, decisions: tuple[Any, ...], target: Target) -
     return Writing(plan, Store.BUFFERED, alignment, None, buffer, rows)
 
 
-_ANY = CpuPlan((1,), (1,), (0,), (0,))
 room_depends_on = attrgetter("tile", "block", "order", "panel", "parallel", "store")  # of a plan, `pays`
 
 
 def _decided(decisions: tuple[Any, ...]) -> CpuPlan:
     """A plan with these decisions."""
     tile, block, order, panel, parallel, store = decisions
-    return _ANY.changed(tile=tile, block=block, order=order, inner=order, parallel=parallel, store=store, panel=panel)
+    return PLAIN.changed(tile=tile, block=block, order=order, inner=order, parallel=parallel, store=store, panel=panel)
 
 
 def pays(canonical: Canonical, plan: CpuPlan, target: Target) -> bool:

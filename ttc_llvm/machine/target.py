@@ -78,6 +78,9 @@ class Target:
         arguments.put(self, _RULES, TargetError, "target ")
         _check_code(self)
 
+    def __hash__(self) -> int:
+        return hash((self.name, self.cpu, self.features))  # all fields take ten times as long, and planning asks often
+
     def lanes(self, itemsize: int) -> int:
         """Elements of this size in a full vector register, at least 1."""
         itemsize = _itemsize(itemsize)

@@ -31,19 +31,22 @@ def touched(
     those of small strides first; extents: of the tensor."""
     run = span = size
     scattered = 1
-    aligned = target.line  # bytes that every run's start is a multiple of
+    line, page = target.line, target.page
+    aligned = line  # bytes that every run's start is a multiple of
     for k in order:
-        if strides[k] == 0:
+        stride, part = strides[k], box[k]
+        if stride > run:
+            aligned = gcd(aligned, stride)
+        elif part < extents[k] and stride:
+            aligned = gcd(aligned, part * stride)
+        if part == 1 or not stride:
             continue
-        if box[k] < extents[k] or strides[k] > run:
-            aligned = gcd(aligned, box[k] * strides[k] if strides[k] <= run else strides[k])
-        if box[k] == 1:
-            continue
-        reach = (box[k] - 1) * strides[k]
-        run += reach if strides[k] <= run else 0
-        if scattered == 1 and strides[k] <= max(span, target.page):
+        reach = (part - 1) * stride
+        if stride <= run:
+            run += reach
+        if scattered == 1 and stride <= max(span, page):
             span += reach
         else:
-            scattered *= box[k]
-    lines = ceil(run / target.line) if aligned == target.line else (run + target.line - aligned) / target.line
-    return Footprint(run, scattered * max(1.0, span / target.page), lines * target.line / run)
+            scattered *= part
+    lines = ceil(run / line) if aligned == line else (run + line - aligned) / line
+    return Footprint(run, scattered * max(1.0, span / page), lines * line / run)

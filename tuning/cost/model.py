@@ -9,7 +9,7 @@ from operator import itemgetter
 
 from ttc_llvm.lazy_dataclasses import replace
 from ttc_llvm.locks import uncollected
-from ttc_llvm.lowering.plan import CpuPlan
+from ttc_llvm.lowering.plan import PLAIN, CpuPlan
 from ttc_llvm.machine.target import Target
 from ttc_llvm.problem.canonical import Canonical
 
@@ -18,8 +18,6 @@ from ..space.choices import FREE, Forced, settled
 from ..space.diversity import DiversitySeeds
 from ..space.neighbours import neighbours, twins
 from .cost import Model
-
-NOTHING = CpuPlan((1,), (1,), (0,), (0,))  # where there is no element to move
 
 
 def ranked(canonical: Canonical, target: Target, threads: int, forced: Forced = FREE) -> Iterator[CpuPlan]:
@@ -89,7 +87,7 @@ def _shared_otherwise(plan: CpuPlan, other: CpuPlan) -> bool:
 def model_plan(canonical: Canonical, target: Target, threads: int, forced: Forced = FREE) -> CpuPlan:
     """The cost model's first choice; nothing is timed. Remembered: it takes milliseconds."""
     if canonical.elements == 0:
-        return NOTHING
+        return PLAIN
     with uncollected():
         return next(ranked(canonical, target, threads, forced))
 

@@ -36,8 +36,13 @@ def rows(side: Side, block: tuple[int, ...]) -> tuple[int, ...]:
     found = [0]
     for k, extent in enumerate(block):
         if k != side.unit:
-            found = [row + i * side.strides[k] for row in found for i in range(extent)]
+            found = [row + at for row in found for at in _multiples(side.strides[k], extent)]
     return tuple(found)
+
+
+def _multiples(step: int, count: int) -> Sequence[int]:
+    """So many multiples of a step, from 0."""
+    return range(0, step * count, step) if step else [0] * count
 
 
 def steps(plan: CpuPlan, loops: Loops, extents: tuple[int, ...]) -> Steps:
@@ -93,7 +98,7 @@ def flight(side: Side, block: tuple[int, ...], steps: Steps, distance: int, targ
     line, ways, count = target.line, target.ways, _sets(target)
     tiles = [0]
     for k, step, trips in steps:
-        tiles = [at + i * step * side.strides[k] for i in range(trips) for at in tiles]
+        tiles = [at + by for by in _multiples(step * side.strides[k], trips) for at in tiles]
     tiles = tiles[: distance + 1]
     taken = 0
     for offset, turn in {(at % line, at // line % count) for at in tiles}:

@@ -14,8 +14,9 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from math import log
+from operator import itemgetter
 
-from ttc_llvm.lowering.plan import CpuPlan, Fetch, Store
+from ttc_llvm.lowering.plan import PLAIN, CpuPlan, Fetch, Store
 from ttc_llvm.lowering.tile_sizes import cover, fitted, merge
 from ttc_llvm.lowering.writing import pays, room_depends_on
 from ttc_llvm.machine.target import Target
@@ -44,7 +45,8 @@ def enumerate_plans(canonical: Canonical, target: Target, forced: Forced, costs:
     walk = _CpuWalk(canonical, target, forced, costs)
     walk.push(starts(canonical, target, forced))
     for _ in range(1 + descends_again(canonical, target)):
-        walk.descend(heapq.nsmallest(DESCENTS, walk.costs, key=walk.costs.__getitem__))
+        best = heapq.nsmallest(DESCENTS, walk.costs.items(), key=itemgetter(1))
+        walk.descend([plan for plan, _ in best])
     while walk.heap:
         yield from walk.step()
 
@@ -157,7 +159,7 @@ def _tiles(
     rank, order = len(canonical.axes), (forced.orders or tile_orders(canonical))[0]
     inner = inner_orders(canonical)[0]
     for block, tile in _shapes(canonical, target, forced, store is Store.COMBINED):
-        plan = CpuPlan(tile, block, order, inner, min(2, rank), store=store)
+        plan = PLAIN.changed(tile=tile, block=block, order=order, inner=inner, parallel=min(2, rank), store=store)
         yield from (plan.changed(fetch=fetch, prefetch=distance) for fetch, distance in fetches)
 
 
@@ -170,7 +172,8 @@ def _walks(canonical: Canonical, target: Target, forced: Forced, store: Store) -
     for side, across in zip("ab", reversed(unit_axes(canonical)), strict=True):
         inner = canonical.along(side)
         order = forced.orders[0] if forced.orders else inner
-        first = CpuPlan(block, block, order, inner, min(2, len(inner)), store=store, fetch=fetch)
+        shared = min(2, len(inner))
+        first = PLAIN.changed(block=block, order=order, inner=inner, parallel=shared, store=store, fetch=fetch)
         for count, distance in itertools.product(ABREAST, forced.prefetch or WALKS[fetch]):
             wide = min(canonical.extents[across], block[across] * count)
             tile = (*block[:across], wide, *block[across + 1 :])
