@@ -9,7 +9,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tiers import examples
 
-from ttc_llvm.lowering.layout import HOLE, RegisterCount, flatten, register_count, register_layout, run_axes, sources, unflatten
+from ttc_llvm.lowering.layout import (
+    HOLE,
+    RegisterCount,
+    flatten,
+    register_count,
+    register_layout,
+    run_axes,
+    sources,
+    unflatten,
+)
 from ttc_llvm.problem.canonical import Param
 
 N = Param(0, "n")

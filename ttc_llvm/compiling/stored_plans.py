@@ -69,10 +69,11 @@ def asked_for(problem: Problem | None) -> str:
 
 
 def code(canonical: str, plan: Plan, target: str, versions: str) -> kernel.Objects:
-    """The code that the user's database has of a plan, whatever asked for it, in whichever words."""
+    """The code that the user's database has of a plan, whatever asked for it, in whichever words; that of fallbacks may
+    have been kept beside it."""
     name, store = str(plan), open_database(None)
     found = store.code(canonical, target, lambda text: modern(text) == name, versions)
-    return by_plan(plan, found) if found else kept_kernels.stored(_without_row(canonical, target, versions))
+    return {**kept_kernels.stored(_without_row(canonical, target, versions)), **by_plan(plan, found)}
 
 
 def keep_code(canonical: str, target: str, versions: str, name: str, made: bytes) -> None:
