@@ -465,6 +465,19 @@ def test_a_pickled_solution_takes_its_code_from_the_database(monkeypatch: pytest
     assert same_numbers(a, b)
 
 
+def test_copies_of_a_pickled_solution_share_the_code_for_misaligned_results(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The database has a row of its plan, and code of the fallback beside it."""
+    text = pickle.dumps(ttc_llvm.compile(Problem((1, 0), (512, 512), "d"), 1, threads=1))
+    a, memory = RNG.random((512, 512)), np.zeros(512 * 512 + 8)
+    start = (16 - memory.ctypes.data) % 64 // 8
+    b = memory[start : start + a.size]
+    pickle.loads(text)(a.reshape(-1), b)
+    b[:] = np.nan
+    no_compilation(monkeypatch)
+    pickle.loads(text)(a.reshape(-1), b)
+    assert np.array_equal(b.reshape(a.shape), a.T)
+
+
 def test_a_pickled_plan_of_another_program_is_planned_anew(monkeypatch: pytest.MonkeyPatch) -> None:
     solution = small()
     text = str(solution.plan).encode()

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
-
-import numpy.typing as npt
+from typing import TYPE_CHECKING, Any
 
 from ..lazy_dataclasses import dataclass, field
 from ..operands.addresses import data_address
@@ -14,6 +12,9 @@ from ..problem.problem import Problem
 from ..problem.summands import scalars
 from ..runtime.executable import Executable, check_runs_here
 from .by_strides import ByStrides, left, native_call, served
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 OFTEN = 16  # calls that the loading of native code pays for
 

@@ -11,13 +11,10 @@ from .. import arguments, locks, paths
 from ..errors import OptionError, PlanError, ProblemError, out_of_memory, states_memory
 from ..lazy_dataclasses import replace
 from ..lowering import items
-from ..lowering.lower import lower
-from ..lowering.nest import LoopNest
 from ..lowering.plan import CpuPlan, parse
 from ..lowering.plan_checks import check
 from ..machine.target import Target
 from ..operands.addresses import data_address
-from ..problem import interface
 from ..problem.canonical import Canonical
 from ..problem.kinds import Beta, Kinds
 from ..problem.problem import Problem
@@ -26,7 +23,6 @@ from ..runtime import backend, kernel, runtime
 from ..runtime.array_arguments import REALS
 from ..runtime.executable import Executable, Keep
 from ..runtime.kernel import Objects
-from ..tuning.cost.model import model_plan
 from ..tuning.measurement import Measurement
 from . import stored_plans
 from .by_scalars import ByScalars
@@ -36,6 +32,7 @@ from .ready import Ready
 
 if TYPE_CHECKING:
     from ..explain import Explanation
+    from ..lowering.nest import LoopNest
     from ..native.artifact import Spec
 
 _CONSTANTS = REALS | {complex}  # types of scalars that have the same value as long as they are the same object
@@ -148,7 +145,7 @@ class Solution(ByScalars[Executable, Ready]):
         arguments.instance(Kinds)("kinds", kinds, ProblemError)
         own, other = self._canonical, items.placed(self.problem, self.target, kinds).canonical
         if own.axes != other.axes:
-            return model_plan(other, self.target, self.threads)
+            return stored_plans.modelled(other, self.target, self.threads)
         return self.plan if kinds.beta is Beta.ZERO else self.plan.ordinary
 
     # --- inspecting ---
@@ -160,6 +157,8 @@ class Solution(ByScalars[Executable, Ready]):
     @property
     def nest(self) -> LoopNest:
         """The loop nest of the problem's own scalars."""
+        with locks.LLVM:
+            from ..lowering.lower import lower
         return lower(self._canonical, self.plan, self.target)
 
     @property
@@ -199,6 +198,7 @@ class Solution(ByScalars[Executable, Ready]):
         """
         with locks.LLVM:
             from ..native import artifact
+            from ..problem import interface
 
         folder = paths.checked("directory", directory)
         spec = replace(self.spec_for(self.targets), symbols=interface.symbols(prefix, visibility))
@@ -216,8 +216,8 @@ class Solution(ByScalars[Executable, Ready]):
 
         gibs = None if self.measurement is None else self.measurement.gibs
         forms = ((machine, items.placed(self.problem, machine).canonical) for machine in self.others)
-        others = tuple((machine, model_plan(form, machine, self.threads)) for machine, form in forms)
-        plan_for = partial(model_plan, threads=self.threads)
+        others = tuple((machine, stored_plans.modelled(form, machine, self.threads)) for machine, form in forms)
+        plan_for = partial(stored_plans.modelled, threads=self.threads)
         return Spec(self.problem, self.target, self.plan, gibs, others=others, plan_for=plan_for)
 
 
@@ -240,7 +240,7 @@ def _unpickled(*given: Any) -> Solution:
     try:
         plan = check(parse(text), canonical)
     except PlanError:
-        return Solution(problem, target, model_plan(canonical, target, threads), threads, None, None, others)
+        return Solution(problem, target, stored_plans.modelled(canonical, target, threads), threads, None, None, others)
     key = str(canonical), target.key, kernel.versions()
     objects = stored_plans.code(key[0], plan, *key[1:])
     made = Solution(problem, target, plan, threads, measurement, objects, others)

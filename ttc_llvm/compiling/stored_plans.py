@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-import json
-from typing import Generic
+from typing import Generic, TypeVar
 
+from .. import locks
 from ..lazy_dataclasses import dataclass, field
-from ..lowering.plan import Plan
+from ..lowering.plan import CpuPlan, Plan
 from ..lowering.plan_text import modern
-from ..problem import wording
+from ..machine.target import Target
+from ..problem.canonical import Canonical
 from ..problem.problem import Problem
 from ..runtime import kept_kernels, kernel
 from ..tuning.database.opened import open_database as open_database
 from ..tuning.database.packing import Objects
 from ..tuning.database.records import Record, Request
 from ..tuning.measurement import GIB, Measurement
-from ..tuning.search.leaderboard import P
 
+P = TypeVar("P")  # a hashable plan, whose str() is its text
 PROXY = "proxy"  # a note of the database: timed on a stand-in; the bytes that it moves follow
 _UNPICKLED = "unpickled solution"  # the kind of rows of code alone
 
@@ -65,7 +66,10 @@ class Circumstances:
 
 def asked_for(problem: Problem | None) -> str:
     """The problem as its caller stated it, for a row of the database, in JSON."""
-    return "{}" if problem is None else json.dumps({wording.ASKED: wording.asked_fields(problem)})
+    if problem is None:
+        return "{}"
+    wording = locks.imported("..problem.wording", __package__)
+    return str(locks.imported("json").dumps({wording.ASKED: wording.asked_fields(problem)}))
 
 
 def code(canonical: str, plan: Plan, target: str, versions: str) -> kernel.Objects:
@@ -83,6 +87,12 @@ def keep_code(canonical: str, target: str, versions: str, name: str, made: bytes
 
 def _without_row(canonical: str, target: str, versions: str) -> Request:
     return kept_kernels.request_for(_UNPICKLED, canonical, target, versions)
+
+
+def modelled(canonical: Canonical, target: Target, threads: int) -> CpuPlan:
+    """The cost model's plan, where none is stored: the model takes as long to load as most solutions to be used."""
+    model = locks.imported("..tuning.cost.model", __package__)
+    return model.model_plan(canonical, target, threads)  # type: ignore[no-any-return]
 
 
 def by_plan(plan: object, objects: Objects) -> dict[str, bytes]:
