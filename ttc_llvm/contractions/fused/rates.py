@@ -87,13 +87,22 @@ class FusedRates(NamedTuple):
         if fused.is_packed_by_vectors(tensor):
             return self.packed
         if tensor == fused.tensors[0] and rows_turned(fused, micro_kernel(fused.merged.dtype)):
-            return self.turned
+            return self._turned(fused, tensor)
         plan, strides = fused.plan, fused.strides(tensor)
         side = plan.rows if tensor == fused.tensors[0] else plan.columns
         nearest = min((*side, *plan.terms), key=strides.__getitem__, default=-1)
         inside = side[side.index(nearest) + 1 :] if nearest in side else ()
         lines = fused.merged.extent(inside) * min(fused.sizes[2], plan.block[2])  # until the next element of one
         return self.picked if lines * LINE <= CACHE_BYTES else self.fetched
+
+    def _turned(self, fused: Fused, tensor: int) -> float:
+        """Of an element that is turned: where terms follow what is turned together, it is read in order meanwhile."""
+        strides, indices, terms = fused.strides(tensor), fused.merged.indices, fused.plan.terms
+        run = next(indices[number].extent for number in fused.plan.rows if strides[number] == 1)
+        if not terms or strides[terms[-1]] != run:
+            return self.turned
+        read = self.read * shares_beyond(fused.merged)[0] * dtypes.dtype(fused.merged.dtype).itemsize
+        return max(0.0, self.turned - read)
 
     def _fetched(self, fused: Fused, blocks: int) -> float:
         size = dtypes.dtype(fused.merged.dtype).itemsize
