@@ -6,6 +6,7 @@ import math
 import random
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,10 +17,12 @@ from ttc_llvm import Contraction, PlanError, ProblemError
 from ttc_llvm.contractions import (
     blas,
     blocks,
+    choices,
     execution,
     last_cache,
     measuring,
     plan,
+    plans,
     rates,
     space,
     splitting,
@@ -27,9 +30,10 @@ from ttc_llvm.contractions import (
 )
 from ttc_llvm.contractions.execution import Execution
 from ttc_llvm.contractions.gemm import Gemm, gemm, passes
-from ttc_llvm.contractions.merged import Merged, merge
+from ttc_llvm.contractions.merged import Form, Merged, merge
 from ttc_llvm.contractions.products import BlasLoops, NumpyProducts
 from ttc_llvm.contractions.speeds import LONG, MILLION, SHORT, Speed
+from ttc_llvm.tuning.database.database import Database
 
 Array = npt.NDArray[Any]
 TYPES = {"s": "f", "d": "d", "c": "F", "z": "D"}
@@ -384,6 +388,27 @@ def test_measured_rates_are_positive_and_kept(monkeypatch: pytest.MonkeyPatch) -
     child += "print(rates.to_text(measuring.measured('s', 1)))"
     run = subprocess.run([sys.executable, "-c", child], capture_output=True, text=True, check=False)
     assert (run.stdout.strip(), run.returncode) == (rates.to_text(found), 0), run.stderr
+
+
+def test_choices_are_kept_where_speeds_are_settled(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Later calls take them, but no text that is no choice."""
+    store, stated = Database(tmp_path / "choices.sqlite3"), Contraction("ik,kj->ij", {"i": 40, "k": 30, "j": 20})
+    forms, chosen = [Form(stated, merge(stated))], choices.Choice(0, plans.parse("gemm1 m=0 n=1 k=2 loops="))
+    monkeypatch.setattr(choices, "_numbers", iter(range(3)))
+
+    asked: list[bool] = []
+
+    def made(is_kept: bool, number: int = 0) -> choices.Choice:
+        def make() -> tuple[choices.Choice, bool]:
+            asked.append(is_kept)
+            return choices.Choice(number, chosen.plan), is_kept
+
+        return choices.made(forms, 1, "versions", store, make)
+
+    assert [made(is_kept) for is_kept in (False, True, True)] == [chosen] * 3
+    assert asked == [False, True]
+    monkeypatch.setattr(choices, "KIND", "another kind")
+    assert [made(True, number) for number in (5, 6)] == [choices.Choice(number, chosen.plan) for number in (5, 6)]
 
 
 @pytest.mark.parametrize("text", ["", "[]", "[{}, 1, 2, 3, 4, 5, 6]", "null", "x", "[1, 2, 3, 4, 5, 6, NaN]"])

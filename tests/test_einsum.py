@@ -312,7 +312,7 @@ def test_tensordot_does_not_broadcast() -> None:
 def test_scipy_is_imported_where_its_blas_runs_alone() -> None:
     """Whether it has one is known before."""
     assert blas.is_published() == (blas.scipy_blas() is not None)
-    program = "import sys; from ttc_llvm.contractions import measuring; print(measuring.settings().split()[0])"
+    program = "import sys; from ttc_llvm.contractions import blas; print(blas.settings().split()[0])"
     told = subprocess.run(
         [sys.executable, "-c", f"{program}; assert 'scipy.linalg' not in sys.modules"], capture_output=True, text=True
     )

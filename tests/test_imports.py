@@ -87,13 +87,14 @@ assert (ttc_llvm.tensordot(x, x, 1) == 48).all()
 """
 
 
-def test_a_contraction_loads_no_search_where_the_database_knows_speeds_and_code() -> None:
+def test_a_contraction_loads_neither_search_nor_planner_where_the_database_knows_its_choice_and_code() -> None:
     program = MEASURED.format(tests=str(Path(__file__).parent)) + CONTRACTIONS
     subprocess.run([sys.executable, "-c", program], check=True)
     found = loaded(CONTRACTIONS)
     assert {"ttc_llvm.contractions.search", "ttc_llvm.contractions.fused.execution"} <= found
     searching = tuple(f"{one}." for one in ONLY_FOR_SEARCHES)
     assert not {module for module in found if module in ONLY_FOR_SEARCHES or module.startswith(searching)}
+    assert not {f"ttc_llvm.contractions.{name}" for name in ("predicting", "measuring", "fused.rates")} & found
 
 
 def test_names_are_those_of_the_package() -> None:

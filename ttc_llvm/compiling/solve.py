@@ -12,6 +12,7 @@ from contextlib import suppress
 from ..errors import GpuError, PlanError, TargetError
 from ..lazy_dataclasses import replace
 from ..logs import Log
+from ..tuning.database import answers
 from ..tuning.database.database import Database
 from ..tuning.database.records import Answer, Record, Request, covers
 from ..tuning.search.leaderboard import K, P
@@ -67,13 +68,8 @@ def request_of(task: Task[P, K]) -> Request:
 
 def _answered(task: Task[P, K], answer: Answer) -> Planned[P] | None:
     """The stored plan and its code, to be linked without optimisation; None where it does not suffice or fit."""
-    record = answer.record
-    if not answer.sufficient or record is None:
-        return None
-    try:
-        plan = task.parsed(record.plan)
-    except PlanError as error:
-        _log.warning("a stored plan is ignored: %s", error)
+    plan, record = answers.planned(answer, task.parsed), answer.record
+    if plan is None or record is None:
         return None
     objects = by_plan(plan, record.objects)
     if record.seconds is None:

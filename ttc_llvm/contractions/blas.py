@@ -16,9 +16,11 @@ from .. import locks
 from ..lazy_dataclasses import dataclass
 from ..runtime import backend
 from ..runtime.once import once
+from ..runtime.pool import cpu_count
 from ..runtime.stored_code import native
 
 ABI, LOOPS = "1", "run_products"  # of the native loops: ABI is raised when they, or their job, change
+THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_CORETYPE")
 INT_MAX = (1 << 31) - 1
 _SOURCE = "scipy.linalg.cython_blas"
 _INTEGERS = {"int": 32, "npy_int64": 64, "int64_t": 64, "long": 64, "long long": 64}
@@ -55,6 +57,12 @@ def _file() -> str | None:
     return None
 
 
+def settings() -> str:
+    """The conditions of BLAS's speed beside the machine: which it is, and the threads that it may start."""
+    given = [f"{name}={os.environ[name]}" for name in THREADS if name in os.environ]
+    return " ".join([("numpy", "scipy")[is_published()], f"cpus={cpu_count()}", *given])
+
+
 @once
 def scipy_blas() -> Blas | None:
     """SciPy's BLAS, whose pointers are read from capsules; None where SciPy is not installed, or is of another form."""
@@ -80,7 +88,7 @@ def _published() -> Any:
     if "scipy.linalg" not in sys.modules:
         with suppress(Exception):  # of Python's import machinery, or of a module that wants its package
             return _alone()
-    return importlib.import_module(_SOURCE)
+    return locks.imported(_SOURCE)
 
 
 def _alone() -> Any:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from contextlib import suppress
 from math import prod
 from operator import le
@@ -11,7 +10,6 @@ from ..errors import PlanError
 from ..problem import dtypes
 from ..runtime import backend
 from ..runtime.once import once
-from ..runtime.pool import cpu_count
 from ..tuning.database.opened import open_database
 from ..tuning.database.records import RETIMED, Record, Request
 from ..tuning.search.speed import DRIFT
@@ -23,7 +21,6 @@ from .timing import ANYWHERE, LINES, OFF, copy_seconds, many, product_seconds
 
 KIND = "speeds"  # of rows in the database, whose objects are named by how often the machine was busy
 REVISION = "speeds12"  # raised when what is measured, or its text, changes
-THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_CORETYPE")
 TINY, THIN, EDGE = 4, 16, 256
 TALL, WAIST = 1536, 64  # extents of a product that is cut
 READ: Sizes = (16, 16, 128)  # short products that read a matrix from beyond the caches,
@@ -43,26 +40,35 @@ REPEATS, LEAST_REPEATS, FEW = 64, 4, 400_000  # products in one call, of so many
 def measured(dtype: str, threads: int) -> Rates:
     """The rates of a data type with so many threads of ours: from the solutions database, or measured, in a second,
     and stored. What was measured while the machine was busy is measured again by later processes, twice at most."""
-    how = f"{REVISION} {settings()}"
-    request = Request(f"speeds of products of {dtype}", backend.host_target().key, threads, "hot-ab", "", how, KIND)
-    store = open_database(None)
-    busy = 0
-    for name, text in store.native(request, how):
-        with suppress(PlanError, ValueError):
-            busy = int(name)
-            if not 0 < busy <= RETIMED:
-                return from_text(text.decode())
+    request = _request(dtype, threads)
+    busy, known = _stored(request)
+    if known is not None and not 0 < busy <= RETIMED:
+        return known
     before = _steady(dtype)
     found = _measured(dtype)
     again = 0 if 1 / DRIFT < _steady(dtype) / before < DRIFT else busy + 1
-    store.keep_native(Record(request, 1, how, objects=((str(again), to_text(found).encode()),)))
+    made = Record(request, 1, request.versions, objects=((str(again), to_text(found).encode()),))
+    open_database(None).keep_native(made)
     return found
 
 
-def settings() -> str:
-    """The conditions of BLAS's speed beside the machine: which it is, and the threads that it may start."""
-    given = [f"{name}={os.environ[name]}" for name in THREADS if name in os.environ]
-    return " ".join([("numpy", "scipy")[blas.is_published()], f"cpus={cpu_count()}", *given])
+def is_settled(dtype: str, threads: int) -> bool:
+    """True where the speeds are stored, and no later process measures them again."""
+    busy, known = _stored(_request(dtype, threads))
+    return known is not None and not 0 < busy <= RETIMED
+
+
+def _request(dtype: str, threads: int) -> Request:
+    how = f"{REVISION} {blas.settings()}"
+    return Request(f"speeds of products of {dtype}", backend.host_target().key, threads, "hot-ab", "", how, KIND)
+
+
+def _stored(request: Request) -> tuple[int, Rates | None]:
+    """How often the machine was busy when the stored rates were measured, and the rates, if there are some."""
+    for name, text in open_database(None).native(request, request.versions):
+        with suppress(PlanError, ValueError):
+            return int(name), from_text(text.decode())
+    return 0, None
 
 
 def _steady(dtype: str) -> float:

@@ -14,10 +14,9 @@ from ..runtime.once import Recent
 from .blocks import Runs
 from .expression import LETTERS, Labels
 from .plans import Plan
-from .search import planned, predicted
+from .search import chosen, planned
 
 PREPARED = 4096  # contractions remembered, with their plans
-GAIN = 0.9  # a result in another order than C must take so much less of the time
 
 _prepared: Recent[Runs] = Recent(PREPARED)
 _placed: Recent[tuple[int, ...]] = Recent(PREPARED)
@@ -168,14 +167,11 @@ def _order(a: Labelled, b: Labelled, labels: Labels, extents: dict[int, int], ho
     batch = [label for label in labels if label in a.labels and label in b.labels]
     rows = [label for label in a.labels if label in labels and label not in batch]
     columns = [label for label in b.labels if label in labels and label not in batch]
-    found = []
-    for order in dict.fromkeys((labels, (*batch, *rows, *columns), (*batch, *columns, *rows))):
-        c = _laid(a.array, labels, order, extents)
-        found.append((order, c, *predicted(contraction(a, b, c), how.threads)))
-    best = min(found, key=lambda one: one[2])
-    chosen, c, _, applied = best if best[2] < GAIN * found[0][2] else found[0]
-    _execution(a, b, c, how, applied.plan)
-    return tuple(labels.index(label) for label in chosen)
+    orders = tuple(dict.fromkeys((labels, (*batch, *rows, *columns), (*batch, *columns, *rows))))
+    laid = [_laid(a.array, labels, order, extents) for order in orders]
+    number, plan = chosen([contraction(a, b, c) for c in laid], how.threads)
+    _execution(a, b, laid[number], how, plan)
+    return tuple(labels.index(label) for label in orders[number])
 
 
 def _laid(memory: Array, labels: Labels, order: Labels, extents: dict[int, int]) -> Labelled:

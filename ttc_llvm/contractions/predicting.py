@@ -10,6 +10,7 @@ from .blocks import blocked
 from .fused import rates as fused_rates
 from .fused.plan import Fused
 from .fused.space import plans as fused_plans
+from .measuring import is_settled as is_settled
 from .merged import Form
 from .plans import Applied
 from .space import plans

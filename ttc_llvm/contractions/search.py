@@ -2,56 +2,76 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from math import prod
+from typing import Any
+
 from .. import locks
-from ..errors import PlanError
-from ..logs import Log
 from ..problem.contraction import Contraction
 from ..runtime import backend, runtime
+from ..tuning.database import answers
 from ..tuning.database.database import Database
 from ..tuning.database.opened import open_database
 from ..tuning.database.records import Request
-from . import measuring
+from . import blas, choices
 from .blocks import Runs, executed
-from .fused.plan import FusedPlan
 from .merged import Form, merge
-from .plans import VERSION, Applied, Plan, check, parse
-from .predicting import Predictions, ranked
-from .splitting import NO_GAINS
+from .plan import Products
+from .plans import VERSION, Plan, check, parse
+from .splitting import NO_GAINS, is_long
 
-_log = Log(__name__)
 KIND = "contraction"
+GAIN = 0.9  # a result in another order than C must take so much less of the time
 
 
 def planned(
     stated: Contraction, threads: int | None, effort: int, known: bool = True, modelled: Plan | None = None
 ) -> Runs:
-    """The execution of the best plan. effort: plans that are timed, -1 = all; 1 = none, and nothing is stored. known:
-    what a search has found before is taken; modelled: the plan that is predicted to be the fastest, if it is known.
-    """
+    """The execution of the best plan. effort: plans that are timed, -1 = all; 1 = none. known: what a search has found
+    before, or an earlier process has chosen, is taken; modelled: the plan that is predicted to be the fastest, if it is
+    known."""
     store = open_database(None, ignore=not known)
     if effort != 1:
         return _searched(stated, threads, effort, store)
     form, workers = Form(stated, merge(stated)), _workers(threads)
-    plan = _stored(form, workers, store) or modelled or ranked(form, workers)[0][1].plan
+    plan = _stored(form, workers, store) or modelled or _chosen([form], workers, store).plan
     return execution(form, plan, workers, threads)
 
 
-def predicted(stated: Contraction, threads: int | None) -> tuple[float, Applied]:
-    """The plan that is predicted to be the fastest, and its seconds."""
-    return ranked(Form(stated, merge(stated)), _workers(threads))[0]
+def chosen(every: Sequence[Contraction], threads: int | None) -> choices.Choice:
+    """The first of these contractions, or the one that is predicted to take the least time, if that is much less, and
+    the plan that is predicted to be the fastest."""
+    return _chosen([Form(stated, merge(stated)) for stated in every], _workers(threads), open_database(None))
+
+
+def _chosen(forms: Sequence[Form], workers: int, store: Database) -> choices.Choice:
+    def make() -> tuple[choices.Choice, bool]:
+        found = [_planner().ranked(form, workers)[0] for form in forms]
+        least = min(range(len(forms)), key=lambda number: found[number][0])
+        number = least if found[least][0] < GAIN * found[0][0] else 0
+        is_kept = _planner().is_settled(str(forms[0].stated.dtype), workers)
+        return choices.Choice(number, found[number][1].plan), is_kept
+
+    return choices.made(forms, workers, versions(), store, make)
 
 
 def execution(form: Form, plan: Plan, workers: int, threads: int | None) -> Runs:
     """The execution of a plan. workers: threads whose speeds tell which products are cut; threads: of its copies, None
     = those of `set_num_threads` at each call. PlanError where the plan does not fit."""
-    fused = isinstance(plan, FusedPlan)
-    gains = NO_GAINS if fused else Predictions(str(form.stated.dtype), workers).gains
-    return executed(form.stated, check(plan, form.merged), threads, gains)
+    applied, gains = check(plan, form.merged), NO_GAINS
+    if isinstance(applied, Products) and is_long(prod(applied.sizes)):
+        gains = _planner().Predictions(str(form.stated.dtype), workers).gains
+    return executed(form.stated, applied, threads, gains)
 
 
 def versions() -> str:
     """The version of plans, and which BLAS runs products."""
-    return f"{VERSION} {measuring.settings()}"
+    return f"{VERSION} {blas.settings()}"
+
+
+def _planner() -> Any:
+    """What processes do without that find their plans in the database."""
+    return locks.imported(".predicting", __package__)
 
 
 def _workers(threads: int | None) -> int:
@@ -59,16 +79,9 @@ def _workers(threads: int | None) -> int:
 
 
 def _stored(form: Form, workers: int, store: Database) -> Plan | None:
-    """What a search has found, as `compiling.solve.stored` finds it, which takes longer to load than this."""
+    """What a search has found."""
     request = Request(str(form), backend.host_target().key, workers, "hot-ab", "", versions(), KIND)
-    answer = store.find(request, 1)
-    if answer.record is None or not answer.sufficient:
-        return None
-    try:
-        return check(parse(answer.record.plan), form.merged).plan
-    except PlanError as error:
-        _log.warning("a stored plan is ignored: %s", error)
-        return None
+    return answers.planned(store.find(request, 1), lambda text: check(parse(text), form.merged).plan)
 
 
 def _searched(stated: Contraction, threads: int | None, effort: int, store: Database) -> Runs:

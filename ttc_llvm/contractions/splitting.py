@@ -60,12 +60,17 @@ class Gains(NamedTuple):
 NO_GAINS = Gains()
 
 
+def is_long(multiplications: int) -> bool:
+    """True where a product of so many may be cut."""
+    return multiplications > 2 * SMALL
+
+
 def cuts(call: Gemm) -> Iterator[Split]:
     """The cuts of a large product, along each side whose parts are neither too large nor too thin, nor lie in pieces of
     too many lines of a matrix."""
     extents = dict(zip(SIDES, (call.rows, call.columns, call.depth), strict=True))
     everything = prod(extents.values())
-    for side, extent in extents.items() if everything > 2 * SMALL else ():
+    for side, extent in extents.items() if is_long(everything) else ():
         most = SMALL * extent // everything
         if most >= LEAST and _is_close(call, side):
             size = most - most % LEAST

@@ -1,0 +1,59 @@
+"""Choices among contractions that differ in how C lies, by what is predicted; kept for later processes, which then load
+no planner."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from itertools import count
+from typing import NamedTuple
+
+from ..errors import PlanError
+from ..runtime import backend
+from ..runtime.once import once
+from ..runtime.stored_code import check_of
+from ..tuning.database.database import Database
+from ..tuning.database.records import Record, Request
+from .merged import Form
+from .plans import Plan, check, parse
+
+KIND = "choice of a contraction"  # of rows in the database
+FIRST = 16  # choices of a process that are kept: what it chooses later is not what its start waits for
+MOST = 1024  # rows in a file: with one more, the one that was written first goes
+_NAME = "choice"
+_numbers = count()
+
+
+class Choice(NamedTuple):
+    """The number of the chosen contraction, and its plan."""
+
+    number: int
+    plan: Plan
+
+
+def made(
+    forms: Sequence[Form], workers: int, versions: str, store: Database, make: Callable[[], tuple[Choice, bool]]
+) -> Choice:
+    """The choice that an earlier process has kept, or `make()`'s, which says whether it is to be kept. versions: all
+    that predictions depend on beside this machine and our sources."""
+    key = " | ".join(map(str, forms)), backend.host_target().key, workers, "hot-ab", "", f"{versions} {_revision()}"
+    request = Request(*key, KIND)
+    for _, text in store.native(request, KIND):
+        with suppress(PlanError, ValueError, IndexError):
+            number, _, plan = text.decode().partition(" ")
+            return Choice(int(number), check(parse(plan), forms[int(number)].merged).plan)
+    found, is_kept = make()
+    if is_kept and next(_numbers) < FIRST:
+        record = Record(request, 1, KIND, objects=((_NAME, f"{found.number} {found.plan}".encode()),))
+        store.keep_native(record, MOST)
+    return found
+
+
+@once
+def _revision() -> str:
+    """Of predictions, by the files that they come from."""
+    own = os.path.dirname(__file__)
+    folders = own, os.path.join(own, "fused")
+    files = (os.path.join(folder, name) for folder in folders for name in sorted(os.listdir(folder)))
+    return check_of(name for name in files if name.endswith(".py"))
