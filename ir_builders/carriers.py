@@ -6,8 +6,11 @@ floating-point lane per real, two per complex number.
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from llvmlite import ir
 
+from ttc_llvm.lowering.layout import HOLE
 from ttc_llvm.problem.dtypes import DType, Kind
 
 from .llvmlite_extensions import vector_type
@@ -19,6 +22,12 @@ _CARRIERS = {1: (I8, 1), 2: (ir.IntType(16), 1), 4: (F32, 1), 8: (F64, 1), 16: (
 def units(itemsize: int) -> int:
     """Lanes that one element of this size occupies in its carrier."""
     return _CARRIERS[itemsize][1]
+
+
+@lru_cache(maxsize=1024)
+def lanes_of(mask: tuple[int, ...], per_element: int) -> tuple[int | None, ...]:
+    """The lanes of a mask of elements; None where these do not matter."""
+    return tuple([None if m == HOLE else m * per_element + u for m in mask for u in range(per_element)])
 
 
 def carrier_type(t: DType, count: int) -> ir.VectorType:

@@ -201,8 +201,11 @@ class _Written(ir.Instruction):
 def written(b: ir.IRBuilder, kind: ir.Type, text: str, name: str = "") -> ir.Value:
     """An instruction in LLVM's text form; kind: the type of its result, as far as others look at it. What there are
     hundreds of in a kernel is written so."""
-    instruction = _Written(b.block, kind, text, name)
-    b._insert(instruction)
+    builder: Any = b
+    block = builder._block
+    instruction = _Written(block, kind, text, name)
+    block.instructions.insert(builder._anchor, instruction)  # as `_insert`, which looks for debug information besides
+    builder._anchor += 1
     return instruction
 
 

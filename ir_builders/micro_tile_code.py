@@ -11,14 +11,14 @@ from math import prod
 
 from llvmlite import ir
 
-from ttc_llvm.lowering.layout import HOLE, Register, RegisterLayout
+from ttc_llvm.lowering.layout import Register, RegisterLayout
 from ttc_llvm.lowering.operands import Op, Space, View
 from ttc_llvm.machine.target import Exchange
 from ttc_llvm.problem.dtypes import DType
 from ttc_llvm.problem.kinds import Alpha, Beta
 
 from . import network, scalable, segments
-from .carriers import carrier_type, units
+from .carriers import carrier_type, lanes_of, units
 from .conversion import convert
 from .joined import Boundary, Destination, LineJoiner
 from .llvmlite_extensions import shuffle
@@ -166,8 +166,7 @@ class MicroTileCode:
 
     def _shuffle(self, step: network.Shuffle) -> ir.Value:
         left, right = self._value(step.left), self._value(step.right)
-        per_element = units(self.tile.carried.itemsize)
-        lanes = [None if m == HOLE else m * per_element + u for m in step.mask for u in range(per_element)]
+        lanes = lanes_of(tuple(step.mask), units(self.tile.carried.itemsize))
         if self.in_place:
             return scalable.permuted(self.module, self.b, left, right, lanes)
         return shuffle(self.b, left, right, lanes)

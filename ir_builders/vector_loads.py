@@ -29,10 +29,11 @@ def arithmetic_fence(module: ir.Module, b: ir.IRBuilder, value: ir.Value) -> ir.
     if kind is None:
         return value
     fence = external(module, f"llvm.arithmetic.fence.{suffix(kind)}", kind, [kind]).name
-    if own != kind:
+    same = own is kind or own == kind
+    if not same:
         value = written(b, kind, f"bitcast {own} {reference(value)} to {kind}")
     value = written(b, kind, f"call {kind} @{fence}({kind} {reference(value)})")
-    return value if own == kind else written(b, own, f"bitcast {kind} {reference(value)} to {own}")
+    return value if same else written(b, own, f"bitcast {kind} {reference(value)} to {own}")
 
 
 def kept_whole(module: ir.Module, b: ir.IRBuilder, value: ir.Value) -> ir.Value:
