@@ -120,15 +120,16 @@ def moved(b: ir.IRBuilder, to: ir.Value, of: ir.Value, size: int) -> ir.Value:
 
 
 def picked(b: ir.IRBuilder, to: ir.Value, of: ir.Value, width: int, step: int, first: int) -> ir.Value:
-    """Copy every `step`-th item: whole vectors are loaded, and each but the first takes a shuffle."""
+    """Copy every `step`-th item, backwards where `step` is negative: whole vectors are loaded, and each but the first
+    takes a shuffle."""
     unit = min(width, 8)
     parts, lanes = width // unit, 64 // unit
     kind = ir.VectorType(ir.IntType(8 * unit), lanes)
-    items = [first + step * (lane // parts) for lane in range(lanes)]
-    places = [divmod(item * parts + lane % parts, lanes) for lane, item in enumerate(items)]
-    vectors = [b.load(_pointer(b, b.add(of, i64(64 * k))), typ=kind, align=1) for k in range(step)]
+    items = range(first, abs(step) * 64 // width, abs(step))[:: 1 if step > 0 else -1]
+    places = [divmod(items[lane // parts] * parts + lane % parts, lanes) for lane in range(lanes)]
+    vectors = [b.load(_pointer(b, b.add(of, i64(64 * k))), typ=kind, align=1) for k in range(abs(step))]
     result: ir.Value = vectors[0]
-    for k in range(1, step):
+    for k in range(1, abs(step)):
         from_result = range(lanes) if k > 1 else [place for _, place in places]
         mask = [lanes + place if where == k else here for (where, place), here in zip(places, from_result, strict=True)]
         result = b.shuffle_vector(result, vectors[k], ir.Constant(ir.VectorType(I32, lanes), mask))

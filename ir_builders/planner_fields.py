@@ -17,8 +17,13 @@ PAST_BYTES = 72  # so much is moved at least by copies that are written past the
 SHORT_ROWS = 80  # addresses of kernels of `short_rows`, by ROW_WIDTHS, then that of longer rows
 ROW_WIDTHS = (2, 4, 8, 16, 32, 64)  # bytes that they move at once
 PICKED_ROWS = SHORT_ROWS + 8 * len(ROW_WIDTHS) + 8  # those of `picked_rows`, by widths of items, then steps
-PICKED_WIDTHS, PICKED_STEPS = (1, 2, 4, 8, 16), (2, 3, 4)
-PLANNER_BYTES = PICKED_ROWS + 8 * len(PICKED_WIDTHS) * len(PICKED_STEPS)
+PICKED_WIDTHS, PICKED_STEPS = (1, 2, 4, 8, 16), (2, 3, 4, -2, -3, -4)
+PICKED = {
+    f"items_of_{width}_{'by' if step > 0 else 'back'}_{abs(step)}": (width, step)
+    for width in PICKED_WIDTHS
+    for step in PICKED_STEPS
+}
+PLANNER_BYTES = PICKED_ROWS + 8 * len(PICKED)
 
 # What a layout's KIND has above the numbers of `layout_fields`, but for PERMUTED_BIT for Python's own use.
 PERMUTED_BIT = 39  # 1: both are one array, whose axes take each other's places

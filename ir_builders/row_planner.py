@@ -18,7 +18,7 @@ CROSSING, ALONG = 256, 1024  # rows in a tile, where A goes on along another axi
 TILE_BYTES = 64 << 10  # in a tile, unless its rows are longer
 WIDEST = len(known.ROW_WIDTHS) - 1
 WIDTHS, STEPS = len(known.PICKED_WIDTHS), len(known.PICKED_STEPS)
-LEAST_STEP, MOST_STEP = known.PICKED_STEPS[0], known.PICKED_STEPS[-1]
+LEAST_STEP, MOST_STEP = min(map(abs, known.PICKED_STEPS)), max(known.PICKED_STEPS)
 SHORT_SIDE = 4  # fewer rows are not walked innermost
 
 
@@ -31,7 +31,7 @@ def row_bytes(work: int) -> int:
 
 def _is_picked(work: int) -> int:
     """1 where rows of B are items of A with few of them between."""
-    step, near = load64(work + axes.LIST + axes.A), load64(work + axes.LIST + axes.B) == 1
+    step, near = abs(load64(work + axes.LIST + axes.A)), load64(work + axes.LIST + axes.B) == 1
     return near and load64(work + axes.TYPE) < WIDTHS and LEAST_STEP <= step <= MOST_STEP
 
 
@@ -52,8 +52,9 @@ def onto_rows(planner: int, work: int, prepared: int, params: int, size: int) ->
 def _kernel(work: int, size: int) -> int:
     """Where in a planner the kernel's address is."""
     if load64(work + axes.FORM) == known.ELEMENTS:
-        step = load64(work + axes.LIST + axes.A) - LEAST_STEP
-        return known.PICKED_ROWS + 8 * (STEPS * load64(work + axes.TYPE) + step)
+        step = load64(work + axes.LIST + axes.A)
+        place = abs(step) - LEAST_STEP + (step < 0) * (STEPS // 2)
+        return known.PICKED_ROWS + 8 * (STEPS * load64(work + axes.TYPE) + place)
     width = 0
     while width < WIDEST and size >= 4 << width:
         width += 1

@@ -111,10 +111,10 @@ def move(to: int, of: int, size: int) -> None:
 
 def pick(to: int, of: int, width: int, step: int, first: int) -> None:
     """Copy 64 bytes, which are every `step`-th item of `width` bytes, from item `first` on, of `step` times as many,
-    all of which are read. What are no addresses are constants."""
-    found = ctypes.string_at(of, 64 * step)
-    items = (found[at : at + width] for at in range(first * width, 64 * step, step * width))
-    ctypes.memmove(to, b"".join(items), 64)
+    all of which are read; backwards where `step` is negative. What are no addresses are constants."""
+    found, every = ctypes.string_at(of, 64 * abs(step)), abs(step) * width
+    items = [found[at : at + width] for at in range(first * width, len(found), every)]
+    ctypes.memmove(to, b"".join(items if step > 0 else reversed(items)), 64)
 
 
 def prefetch(address: int) -> None:

@@ -104,7 +104,8 @@ def _short(
     offsets = placed.offset_a * unit, placed.offset_b * unit
     name = "long_rows"
     if abs(static(placed.canonical.axes[0].stride_a)) != 1:
-        name = f"items_of_{unit}_by_{placed.canonical.axes[0].stride_a}"
+        step = static(placed.canonical.axes[0].stride_a)
+        name = next(name for name, which in fields.PICKED.items() if which == (unit, step))
     elif size <= SHORT:
         name = f"rows_of_{max(width for width in fields.ROW_WIDTHS if width <= size)}"
     return name, *offsets, params, tasks, *bits, budget, weight, *_worth(placed), *reaches

@@ -196,19 +196,20 @@ def picks(to: int, of: int) -> int:
     pick(to + 128, of + 1, 4, 4, 1)
     pick(to + 192, of, 8, 3, 0)
     pick(to + 256, of, 16, 2, 1)
-    return 320
+    pick(to + 320, of, 2, -3, 2)
+    return 384
 
 
 def test_items_are_picked() -> None:
     content = np.frombuffer(random.Random(3).randbytes(257), np.uint8)
     wanted = (
         content[2:192:3], content[:128].view("u2")[::2], content[1:].view("u4")[1::4], content[:192].view("u8")[::3],
-        content[:128].view("V16")[1::2],
+        content[:128].view("V16")[1::2], content[:192].view("u2")[::-3],
     )  # fmt: skip
     for function in (picks, compiled(picks)[0]):
-        to = ctypes.create_string_buffer(b"\xee" * 324)
-        assert function(ctypes.addressof(to), content.ctypes.data) == 320
-        assert to.raw[:324] == b"".join(part.tobytes() for part in wanted) + b"\xee" * 4
+        to = ctypes.create_string_buffer(b"\xee" * 388)
+        assert function(ctypes.addressof(to), content.ctypes.data) == 384
+        assert to.raw[:388] == b"".join(part.tobytes() for part in wanted) + b"\xee" * 4
 
 
 def adding(step: int) -> Callable[[int], int]:

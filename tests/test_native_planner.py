@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 import struct
 from collections.abc import Iterator
@@ -28,7 +29,7 @@ SIZES = (1, 1, 2, 3, 4, 4, 5, 6, 8, 8, 8, 12, 16, 16, 17, 24, 32, 40)
 EXTENTS = (1, 1, 1, 2, 2, 2, 3, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 33, 64, 200)
 RANKS = (0, 1, 2, 2, 3, 3, 3, 4, 4, 5, 6, 7, 8, 9, 12, 64)
 BUDGET = 1 << 24
-BY_NAME = {"copy_bytes", "copy_bytes_past", *layout_code.ROWS, *layout_code.PICKED}  # kernels of no family
+BY_NAME = {"copy_bytes", "copy_bytes_past", *layout_code.ROWS, *fields.PICKED}  # kernels of no family
 KERNELS = 1 << 20  # addresses of kernels in these tests: so much, and the family's number
 
 Case = tuple[Strided, Strided, Scaling, int]
@@ -52,6 +53,13 @@ def cases(seed: int) -> Iterator[Case]:
         order = [*reversed(range(rank))] if draw.random() < 0.7 else draw.sample(range(rank), rank)
         y = Strided(tuple(shape), _strides(draw, shape, order, to.itemsize, draw.random() < 0.03), to)
         yield x, y, scale, draw.choice((0, 0, 0, draw.randrange(8))) if scale is PLAIN else 0
+
+
+def picks() -> Iterator[Case]:
+    """A layout for every kernel that picks items."""
+    for width, step in fields.PICKED.values():
+        item, row = np.dtype(f"V{width}"), 200 * width
+        yield Strided((5, 200), (4 * row, step * width), item), Strided((5, 200), (row, width), item), PLAIN, 0
 
 
 def _types(draw: random.Random) -> tuple[Any, Any, Scaling]:
@@ -121,9 +129,8 @@ def words_of(table: Layouts, case: Case) -> tuple[Any, ...] | int:
 
 
 def test_every_word_is_as_python_plans_it(layouts: Layouts) -> None:
-    target, seen, drawn = replace(backend.host_target(), kept=0), list[Any](), cases(1)
-    for _ in range(COUNT):
-        case = next(drawn)
+    target, seen = replace(backend.host_target(), kept=0), list[Any]()
+    for case in itertools.chain(picks(), itertools.islice(cases(1), COUNT)):
         wanted = planned(*case, target, BUDGET)
         assert words_of(layouts, case) == wanted, case
         seen.append(wanted if isinstance(wanted, int) else wanted[0])

@@ -1,4 +1,4 @@
-"""Every second, third or fourth item of rows: each arrives, and no byte beside a row is read or written."""
+"""Every second, third or fourth item of rows, forwards or backwards, arrives; no byte beside a row is touched."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from guards import Guarded
 from test_integer_code import compiled
 
 import ttc_llvm
-from ttc_llvm.arrays import layout_code
 from ttc_llvm.arrays.layouts import layouts
 from ttc_llvm.ir_builders import picked_rows as rows
 from ttc_llvm.ir_builders import planner_fields as fields
@@ -25,22 +24,24 @@ POISON = 0xEE
 
 
 @pytest.mark.parametrize("flush", ["start", "end"])
-@pytest.mark.parametrize("name", layout_code.PICKED)
+@pytest.mark.parametrize("name", fields.PICKED)
 def test_items_of_every_width_arrive(name: str, flush: str) -> None:
     source, draw = getattr(rows, name), random.Random(name)
-    width, step = int(name.split("_")[2]), int(name.split("_")[4])
+    width, step = fields.PICKED[name]
     native, item = compiled(source)[0], f"V{width}"
     for extra in (1, 2, 63 // width, 64 // width, 64 // width + 1, 200):
         n, shape = 64 // width + extra, [draw.choice((1, 2, 3, 17)) for _ in range(draw.choice((2, 3)))]
         steps_a, steps_b = ([0] * len(shape) for _ in range(2))
-        span_a, span_b = ((n - 1) * step + 1) * width, n * width
+        row = (n - 1) * abs(step) * width
+        span_a, span_b = row + width, n * width
         for k in draw.sample(range(len(shape)), len(shape)):
             steps_a[k], steps_b[k] = span_a + draw.choice((0, 5)), span_b + draw.choice((0, 3))
             span_a, span_b = steps_a[k] * (shape[k] - 1) + span_a, steps_b[k] * (shape[k] - 1) + span_b
         a, b = Guarded(span_a, flush), Guarded(span_b, flush)
         x, y = a.elements(np.dtype(np.uint8)), b.elements(np.dtype(np.uint8))
         x[:] = np.random.default_rng(n).integers(0, 256, span_a, np.uint8)
-        of = np.ndarray((*shape, n), item, x, 0, (*steps_a, step * width))
+        first = row if step < 0 else 0
+        of = np.ndarray((*shape, n), item, x, first, (*steps_a, step * width))
         wanted = np.full(span_b, POISON, np.uint8)
         np.ndarray((*shape, n), item, wanted, 0, (*steps_b, width))[...] = of
         words = np.ravel([*zip(shape, steps_a, steps_b, strict=True)])
@@ -50,7 +51,7 @@ def test_items_of_every_width_arrive(name: str, flush: str) -> None:
         for function in (native, source) if prod(shape) < 10 else (native,):
             y[:] = POISON
             for begin, end in pairwise(edges):
-                function(a.address, b.address, 0, data_address(params), 0, begin, end)
+                function(a.address + first, b.address, 0, data_address(params), 0, begin, end)
             assert a.intact() and b.intact()
             assert y.tobytes() == wanted.tobytes(), (n, shape, steps_a, steps_b)
 
@@ -61,7 +62,8 @@ def test_parts_of_arrays(kind: str, threads: int) -> None:
     with known_layouts.forgotten(NEVER):
         for shape in ((70_001,), (300, 130), (7, 9, 402)):
             x = np.random.default_rng(1).integers(-99, 99, shape).astype(kind)
-            for view in (x.real, x[..., ::2], x[..., 1::3], x[..., 3::4], x[..., ::-2], x[..., ::5], x[::-1][..., ::2]):
+            forwards = (x.real, x[..., ::2], x[..., 1::3], x[..., 3::4], x[..., ::5], x[::-1][..., ::2])
+            for view in (*forwards, x[..., ::-2], x[..., -2::-3], x[::-1][..., ::-4]):
                 for axes in (None, range(view.ndim)):
                     wanted = np.transpose(view, axes)
                     out = np.zeros(wanted.shape, view.dtype, "F" if axes is None else "C")

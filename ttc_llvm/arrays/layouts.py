@@ -19,7 +19,7 @@ from ..ir_builders.pool_layout import HELD_BYTES, SERIAL_BYTES
 from ..operands.addresses import data_address
 from ..runtime.once import once
 from .family_kernels import FamilyKernels
-from .layout_code import PICKED, ROWS, entries, facts, functions
+from .layout_code import ROWS, entries, facts, functions
 
 if TYPE_CHECKING:
     from ..operands.operand import Array
@@ -93,7 +93,7 @@ class Layouts:
         self._set(fields.ITEM_BYTES, row)
         self._set(fields.FAMILIES, self.families.address)
         self._set(fields.COPY, *self._copies(past, cached))
-        self._set(fields.SHORT_ROWS, *(entries()[name] for name in (*ROWS, *PICKED)))
+        self._set(fields.SHORT_ROWS, *(entries()[name] for name in (*ROWS, *fields.PICKED)))
         python = ctypes.pythonapi
         used = (python.PyMem_RawMalloc, python.PyMem_RawFree, python.Py_IncRef, python.Py_DecRef)
         self._set(fields.ALLOCATE, *map(_address, used), id(None), id(False))
