@@ -17,6 +17,7 @@ from ttc_llvm.lowering.plan import CpuPlan, Store
 from ttc_llvm.machine import lookup
 from ttc_llvm.problem import dtypes
 from ttc_llvm.problem.canonical import Axis, Canonical, Param
+from ttc_llvm.problem.canonical_text import parse as parse_form
 from ttc_llvm.problem.kinds import COPY, UPDATE, Alpha, Beta, Kinds
 
 I32 = dtypes.dtype("i32")
@@ -220,3 +221,11 @@ def test_parts_cover_the_tasks_once_and_evenly(tasks: int, parts: int) -> None:
     ranges = [part_range(tasks, part, parts) for part in range(parts)]
     assert [t for begin, end in ranges for t in range(begin, end)] == list(range(tasks))
     assert max(end - begin for begin, end in ranges) - min(end - begin for begin, end in ranges) <= 1
+
+
+def test_long_rows_in_reverse_are_written_backwards() -> None:
+    """The last row of B first: then rows of A are read forwards."""
+    plan = CpuPlan((4096, 1), (16, 1), (1, 0), (1, 0), 1, store=Store.ALIGNED)
+    for row, wanted in ((4096, " by 59"), (512, "")):
+        c = parse_form(f"i32>i32 one-zero {row}:1:1 60:-{row}:{row}")
+        assert f"for i1 in 60 step 1 task{wanted}\n" in str(lower(c, plan, AVX512))

@@ -35,7 +35,7 @@ def test_planes_are_merged_with_the_lines_of_each_prefetched() -> None:
 
 @pytest.mark.parametrize(
     ("turned", "beyond"),
-    [(np.s_[:, ::-1], own_plans.MIRRORED_AHEAD), (np.s_[::-1], None), ("hwc->chw", None), ("chw->hwc", None)],
+    [(np.s_[:, ::-1], 1), (np.s_[::-1], 0), ("hwc->chw", own_plans.PLANES_AHEAD), ("chw->hwc", None)],
 )
 def test_pixels_are_written_into_a_last_cache_that_keeps_them(turned: Any, beyond: int | None) -> None:
     target = lookup.find("znver5")

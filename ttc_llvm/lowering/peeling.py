@@ -36,6 +36,8 @@ def peeled_grain(canonical: Canonical, plan: CpuPlan, target: Target) -> int:
         return 0
     if has_whole_rows(canonical):
         return _grain_of_run(canonical, plan, target)
+    if has_whole_items(canonical, plan):
+        return _grain(canonical, plan, target) if _has_masks(canonical, plan, target) else 0
     if following(canonical, plan) and (extent % block or not run_axes(plan.block, canonical.strides("a"))):
         return 0
     fits = _is_across(canonical, plan) and _has_masks(canonical, plan, target)
@@ -68,6 +70,13 @@ def has_whole_rows(canonical: Canonical) -> bool:
     """True where peeled micro-tiles have whole short rows of B: in a run that A shares, forwards and backwards by
     turns, or of interleaved channels."""
     return is_mirrored(canonical) or axes_of_run(canonical) > 1
+
+
+def has_whole_items(canonical: Canonical, plan: CpuPlan) -> bool:
+    """True where micro-tiles have whole short rows of A, which follow each other along B's rows, such as pixels that
+    become planes. Rows of B end with a masked micro-tile then, whatever follows them."""
+    items = [(axis.extent, n) for axis, n in zip(canonical.axes, plan.block, strict=True) if axis.stride_a == 1]
+    return items == [(canonical.axes[0].stride_a,) * 2]
 
 
 def axes_of_run(canonical: Canonical) -> int:

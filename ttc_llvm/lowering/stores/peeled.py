@@ -12,7 +12,7 @@ from ...lazy_dataclasses import replace
 from ...machine.target import Target
 from ...problem.canonical import Canonical
 from ..nodes import Micro, Node, Peeled
-from ..peeling import following, has_whole_rows, peeled_axis
+from ..peeling import following, has_whole_items, has_whole_rows, peeled_axis
 from ..tile_loops import TileSpec, loops
 from ..writing import Writing
 from .leaves import direct_leaf
@@ -21,7 +21,8 @@ from .leaves import direct_leaf
 def peeled(canonical: Canonical, writing: Writing, target: Target, loads: int) -> tuple[Node, ...]:
     """A tile of peeled micro-tiles. Remainders have micro-tiles of their own, which are peeled, too."""
     plan, (axis, step) = writing.plan, peeled_axis(canonical, writing.plan)
-    rows = () if has_whole_rows(canonical) else following(canonical, plan)
+    alone = has_whole_rows(canonical) or has_whole_items(canonical, plan)
+    rows = () if alone else following(canonical, plan)
     leaf = direct_leaf(canonical, plan, loads)
     inside = loops(TileSpec(canonical.axes, plan.tile, plan.inner, leaf, masks=False, vector=target.vector_bits // 8))
     edge = replace(leaf, remainder_axes=(axis, *rows[-1:]), non_temporal=False, prefetch=None)
