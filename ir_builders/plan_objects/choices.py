@@ -9,14 +9,13 @@ from ..native_planner import EDGE, LEAST_FILLED
 from ..prepared_calls import steps_of
 from ..words import load64, local, store64
 from . import fields as f
+from . import gathering
 
 LONG_ROW = 512  # bytes of the shortest rows that are written past the caches by themselves
 LONG_RUN = 2048  # bytes of runs of B whose ends, written in part, weigh little
-COMPACT = 16 << 10  # bytes that a block of short rows reaches over in A: it stays in L1 until its lines are complete
 ENOUGH_TASKS = 4  # of a thread: whole rows of B are then worth more than equal shares
 TASKS_PER_THREAD = 20  # where rows are divided: threads are then at most 5 % apart
 LONG_PIECE = 8192  # bytes of the shortest pieces of rows of B: two lines of each are written in part
-SHORT_PIECE = 1024  # of pieces of rows that follow each other
 FEWEST_TASKS = 2  # of a thread: shorter runs of A, where panels have fewer rows, cost more than waiting for others
 PIECE_ROWS = 64  # the fewest in a piece of axis 1: whole tiles, and lines of A
 ON_LINE, ON_ELEMENT, ANYWHERE = 0, 1, 2  # levels: where B begins
@@ -41,16 +40,18 @@ def choose(library: int, types: int, layout: int, kind: int, level: int, threads
     if variant < 0 or load64(kernels + variant * f.VARIANT_BYTES) == 0:
         return NONE
     kernel = kernels + variant * f.VARIANT_BYTES
-    _write(kernel, work, 0 if variant == f.ELEMENTS else near, variant, call)
     paying = min(threads, _weight(work) // f.BYTES_PER_PART)
+    store64(call + f.ODD, 0)
+    if variant != f.ELEMENTS and level == ANYWHERE and _gathers(library, work, kernels, kind):
+        filled = kernels + (f.COLUMNS if near else f.ROWS) * f.VARIANT_BYTES
+        room = min(f.SCRATCH, _weight(work) // (2 * ENOUGH_TASKS * max(1, paying)))
+        if gathering.write(filled, work, near, max(room, gathering.LEAST_ROOM), call):
+            return 1
+    _write(kernel, work, 0 if variant == f.ELEMENTS else near, variant, call)
     if load64(call + f.TASKS) * load64(call + f.OUTER) < ENOUGH_TASKS * paying and paying > 1:
-        if variant == f.COLUMNS_DENSE:
-            row = load64(work + axes.LIST + axes.N) * load64(work + axes.UNIT_B)
-            _divide(kernel, work, 2, max(1, SHORT_PIECE // row), FEWEST_TASKS * paying, call)
-        else:
-            line = load64(library + f.LINE)
-            least = line * max(1, LONG_PIECE // (line * load64(work + axes.UNIT_B)))
-            _divide(kernel, work, 0, least, TASKS_PER_THREAD * paying, call)
+        line = load64(library + f.LINE)
+        least = line * max(1, LONG_PIECE // (line * load64(work + axes.UNIT_B)))
+        _divide(kernel, work, 0, least, TASKS_PER_THREAD * paying, call)
         _divide(kernel, work, 1, PIECE_ROWS, FEWEST_TASKS * paying, call)
     size = load64(work + axes.UNIT_B)
     store64(call + f.ODD, (load64(library + f.LINE) if level == ON_LINE else size if level == ON_ELEMENT else 1) - 1)
@@ -92,14 +93,14 @@ def _variant(library: int, work: int, near: int, level: int) -> int:
         return -1 if not whole else f.COLUMNS_ALIGNED if near else f.ROWS_ALIGNED
     if near == 0:
         return f.ROWS_STREAMED if run >= LONG_ROW else -1
-    across = other * load64(work + axes.UNIT_A)
-    if run >= LONG_RUN or (run >= LONG_RUN // 2 and across >= LONG_RUN // 2):
-        return f.COLUMNS_CHAINED
-    if run < load64(library + f.LINE) or (run < LONG_ROW and abs(load64(head + axes.A)) * run <= COMPACT):
-        return -1
-    if _dense(work, near) == 0:
-        return f.COLUMNS_CHAINED
-    return f.COLUMNS_DENSE if run >= LONG_ROW or run > across else -1
+    return f.COLUMNS_CHAINED if run >= LONG_RUN else -1
+
+
+def _gathers(library: int, work: int, kernels: int, kind: int) -> int:
+    """1 where whole lines are put together in scratch, if that has room: of large tensors, where B is not read and
+    stores past the caches serve."""
+    streams = load64(kernels + f.ROWS_STREAMED * f.VARIANT_BYTES) != 0
+    return streams and kind <= f.SCALE and _weight(work) >= load64(library + f.STREAMED_BYTES)
 
 
 def _is_lined(library: int, work: int, count: int) -> int:
@@ -110,40 +111,28 @@ def _is_lined(library: int, work: int, count: int) -> int:
     return 1
 
 
-def _dense(work: int, near: int) -> int:
-    """The axis whose rows of B follow those of axis 0 without a gap, 0 where there is none beside `near`."""
-    for k in range(1, load64(work + axes.LENGTH)):
-        if load64(work + axes.LIST + axes.AXIS * k + axes.B) == load64(work + axes.LIST + axes.N):
-            return 0 if k == near else k
-    return 0
-
-
 # --- the call -------------------------------------------------------------------------------------------
 
 
 def _write(kernel: int, work: int, near: int, variant: int, call: int) -> None:
-    """Write all of a call but ODD: axis 0, the axis along which A is contiguous, the one that continues runs of B, then
-    the others by ascending stride in A, or in B where columns are written through the caches; those that the kernel
-    does not walk are around it."""
+    """Write all of a call but ODD: axis 0, the axis along which A is contiguous, then the others by ascending stride in
+    A, or in B where columns are written through the caches; those that the kernel does not walk are around it."""
     count, order = load64(work + axes.LENGTH), local(8 * (asked.MAX_RANK + 1))
-    dense = _dense(work, near) if variant == f.COLUMNS_DENSE else 0
     store64(order, 0)
     fixed = 1
     if near:
         store64(order + 8, near)
         fixed = 2
-    if dense:
-        store64(order + 16, dense)
-        fixed = 3
     length, by_a = fixed, variant != f.COLUMNS and variant != f.COLUMNS_FETCHED
     for k in range(1, count):
-        if k != near and k != dense:
+        if k != near:
             at = length
             while at > fixed and by_a and _a(work, load64(order + 8 * at - 8)) > _a(work, k):
                 store64(order + 8 * at, load64(order + 8 * at - 8))
                 at -= 1
             store64(order + 8 * at, k)
             length += 1
+    store64(call + f.GATHERED, 0)
     store64(call + f.KERNEL, load64(kernel + f.FUNCTION))
     store64(call + f.OFFSET_A, load64(work + axes.START_A) * load64(work + axes.UNIT_A))
     store64(call + f.OFFSET_B, load64(work + axes.START_B) * load64(work + axes.UNIT_B))

@@ -7,7 +7,7 @@ from ttc_llvm.lowering.division import edge
 from .. import canonical_axes as axes
 from .. import layout_fields as asked
 from ..words import call, load32, load64, local, store32, store64
-from . import choices, overlaps
+from . import choices, gathered, overlaps
 from . import fields as f
 
 ONE = (0, 0x3F800000, 0x3FF0000000000000, 0x3F800000, 0x3FF0000000000000)  # 1 by arithmetic, as bits
@@ -140,6 +140,9 @@ def _run(what: int, a: int, b: int, scalars: int, part: int, parts_in_all: int) 
     begin, end = edge(total, part, parts_in_all), edge(total, part + 1, parts_in_all)
     memory = local(f.SCRATCH + 64)
     scratch, copied = (memory + 63) & -64, local(f.OUTER_AXES - f.PARAMS)
+    if load64(what + f.GATHERED) and begin < end:
+        gathered.run(what, a, b, scalars, scratch, begin, end)
+        begin = end
     while begin < end:
         around = begin // tasks
         first = begin - around * tasks

@@ -40,10 +40,10 @@ MOST_BYTES = 1 << 60  # from the first to the last element of a tensor
 AXES = 6  # that a kernel walks; further ones are walked around it
 # Variants of a kernel, by the form of a layout and how B is written.
 ELEMENTS, ROWS, ROWS_ALIGNED, ROWS_STREAMED = 0, 1, 2, 3
-COLUMNS, COLUMNS_FETCHED, COLUMNS_ALIGNED, COLUMNS_CHAINED, COLUMNS_DENSE = 4, 5, 6, 7, 8
-VARIANTS = 9
+COLUMNS, COLUMNS_FETCHED, COLUMNS_ALIGNED, COLUMNS_CHAINED = 4, 5, 6, 7
+VARIANTS = 8
 NAMES = ("elements", "rows", "rows.aligned", "rows.streamed", "columns", "columns.fetched", "columns.aligned",
-         "columns.chained", "columns.dense")  # fmt: skip
+         "columns.chained")  # fmt: skip
 FUNCTION, GRID = 0, 8  # of a variant: its address, 0 = there is none; steps of the task grid, 0 = no loop of the grid
 VARIANT_BYTES = GRID + 8 * AXES
 # A set is all variants for one pair of types and one kind of alpha and beta, one after the other.
@@ -91,7 +91,17 @@ LEVELS = 3  # for a B on a line, for one on an element, for any
 LAYOUT = CALLS + 8 * KINDS * LEVELS  # the layout, then the calls
 
 # One call.
-KERNEL, OFFSET_A, OFFSET_B, ODD, TASKS, OUTER, AROUND, PARAMS = 0, 8, 16, 24, 32, 40, 48, 56
+KERNEL, OFFSET_A, OFFSET_B, ODD, TASKS, OUTER, AROUND = 0, 8, 16, 24, 32, 40, 48
+# Of a call whose kernel fills tiles in scratch (`gathered`):
+GATHERED = 56  # the kernel's variant; 0 of other calls
+RUN, CUT = 64, 72  # bytes of a tile's runs per index of the axis that they are cut along; the place of its extent
+CHAINED = 80  # the first loops over tiles, so many, continue runs
+NEAR, BESIDE = 88, 96  # places of extents: A's contiguous axis, and one along which its rows may follow each other
+ITEM_A = 104  # bytes of an element of A
+SIDES = 112  # two along which a tile has several runs: the place of the extent, 0 = none; bytes between, in B, scratch
+SIDE_BYTES = 24
+STREAMED_LINE = 64  # bytes that one copy past the caches has
+PARAMS = SIDES + 2 * SIDE_BYTES
 # ODD: bits of B's first byte that must be clear; TASKS of one call of the kernel; OUTER: such calls; AROUND: axes
 # around the kernel's, behind the parameters: extent, strides in bytes of A and of B, and where an axis of the kernel is
 # divided the extent of a piece, and the place of its extent among the parameters.

@@ -20,9 +20,9 @@ KINDS = (COPY, SCALE, UPDATE, ZERO, SCALE_B)  # in the order of `fields`
 FAR = tuple(reversed(range(2, f.AXES)))  # axes that are walked index by index
 LONG = 1 << 40  # a panel's extent that no tensor reaches
 PIECE = 128  # bytes of a row of B, and of A, in a tile
+ROWS = 4  # that are copied by one micro-tile: short ones share a mask
 ROW = 4 << 10  # bytes of a row in a tile where rows are copied
 SLOTS = 512  # rows of B whose partial lines are kept
-NEAR_SLOTS, NEXT_SLOTS = 128, 8  # of two axes, where runs of B go on from row to row
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,16 +49,14 @@ def variants(moved: Moved, target: Target) -> Mapping[int, Built]:
     return {number: _VARIANTS[number](moved, target) for number in _BY_KIND[kinds]}
 
 
-def _canonical(moved: Moved, near: int | None, dense: bool = False) -> Canonical:
+def _canonical(moved: Moved, near: int | None) -> Canonical:
     """The form of any extents and strides. near: the axis along which A is contiguous, as B is along axis 0; None where
-    nothing is; dense: rows of B continue those of axis 0 along axis 2."""
+    nothing is."""
     slots = Slots(f.AXES)
     axes = [Axis(slots.extent(k), slots.stride_a(k), slots.stride_b(k)) for k in range(f.AXES)]
     if near is not None:
         axes[0] = replace(axes[0], stride_b=1)
         axes[near] = replace(axes[near], stride_a=1)
-    if dense:
-        axes[2] = replace(axes[2], stride_b=axes[0].extent)
     return Canonical(tuple(axes), moved.a, moved.b, moved.kinds, moved.conjugate)
 
 
@@ -73,7 +71,7 @@ def _elements(moved: Moved, target: Target) -> Built:
 
 def _rows(moved: Moved, target: Target) -> Built:
     width = target.lanes(_widest(moved))
-    return Built(_canonical(moved, 0), _plan((64 * width, 1), (width, 1), (*FAR, 1, 0), len(FAR)))
+    return Built(_canonical(moved, 0), _plan((64 * width, ROWS), (width, ROWS), (*FAR, 1, 0), len(FAR)))
 
 
 def _rows_aligned(moved: Moved, target: Target) -> Built:
@@ -112,24 +110,13 @@ def _columns_aligned(moved: Moved, target: Target) -> Built:
 
 def _columns_chained(moved: Moved, target: Target) -> Built:
     """Tiles go along A, over as many rows of B as there are slots for their partial lines."""
-    plan = _chained(moved, target, (*FAR, 0, 1))
-    return Built(_canonical(moved, 1), plan.changed(panel=(LONG, SLOTS, *(1,) * len(FAR))))
-
-
-def _columns_dense(moved: Moved, target: Target) -> Built:
-    """The same where rows of B are short, and follow each other: runs go on from one to the next."""
-    plan = _chained(moved, target, (*FAR[:-2], 2, 0, 3, 1))
-    panel = (LONG, NEAR_SLOTS, LONG, NEXT_SLOTS, *(1,) * (len(FAR) - 2))
-    return Built(_canonical(moved, 1, dense=True), plan.changed(panel=panel))
-
-
-def _chained(moved: Moved, target: Target, order: tuple[int, ...]) -> CpuPlan:
     line, edge = max(1, target.line // moved.b.itemsize), _edge(moved, target)
     joins = moved.a == moved.b and target.joins(moved.b.itemsize)
     block = (2 * line, max(1, edge // 2)) if joins else (edge, edge)
     side = max(2 * line, *block)
-    plan = _plan((side, max(block[1], min(side, 64))), block, order, f.AXES)
-    return plan.changed(store=Store.COMBINED, inner=(1, 0, *FAR), **_ahead(2))
+    plan = _plan((side, max(block[1], min(side, 64))), block, (*FAR, 0, 1), f.AXES)
+    plan = plan.changed(store=Store.COMBINED, inner=(1, 0, *FAR), panel=(LONG, SLOTS, *(1,) * len(FAR)), **_ahead(2))
+    return Built(_canonical(moved, 1), plan)
 
 
 def _ahead(distance: int) -> dict[str, object]:
@@ -155,7 +142,6 @@ _VARIANTS: dict[int, Callable[[Moved, Target], Built]] = {
     f.COLUMNS_FETCHED: _columns_fetched,
     f.COLUMNS_ALIGNED: _columns_aligned,
     f.COLUMNS_CHAINED: _columns_chained,
-    f.COLUMNS_DENSE: _columns_dense,
 }
 _BY_KIND = {
     COPY: tuple(range(f.VARIANTS)),

@@ -23,7 +23,7 @@ def create(
         return status
     if threads < 1 or threads > f.MOST_THREADS:
         return f.THREADS
-    each = f.OUTER_AXES + f.OUTER_BYTES * (max(0, rank + 1 - f.AXES) + f.DIVIDED)
+    each = f.OUTER_AXES + f.OUTER_BYTES * (rank + 1 + f.DIVIDED)
     calls = f.LAYOUT + asked.AXES + asked.AXIS_BYTES * rank
     plan = call(load64(library + f.ALLOCATE), calls + each * f.KINDS * f.LEVELS)
     if plan == 0:
