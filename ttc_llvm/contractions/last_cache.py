@@ -9,24 +9,17 @@ from ..problem import dtypes
 from ..runtime.once import once
 from .merged import Merged
 
-READ, WRITTEN = (1 / 2, 1), (3 / 4, 5 / 4)
-"""Of the cache: of A, B and C it keeps all where they have so many bytes together, and nothing where they have as many
-as that; what is written stays longer."""
+KEPT = 1 / 2  # of the cache: it keeps all of A, B and C where they have so many bytes, and nothing where they fill it
 LEAST, MOST, TIMES = 56 << 20, 256 << 20, 7 / 4  # bytes of a matrix beyond it, and times as many as it has
 TILES = 48  # rows or columns: a multiple of most kernels' tiles
 
 
-def shares_beyond(merged: Merged) -> tuple[float, float]:
-    """The share of what is read, and of what is written, beside a core's own caches, that is beyond the last one: 0 to
-    1, and 1 where the system does not tell its size."""
+def share_beyond(merged: Merged) -> float:
+    """The share of what is read and written, beside a core's own caches, that is beyond the last one: 0 to 1, and 1
+    where the system does not tell its size."""
     size = sum(map(merged.elements, range(3))) * dtypes.dtype(merged.dtype).itemsize
-    read, written = (_share(size, *bounds) for bounds in (READ, WRITTEN))
-    return read, written
-
-
-def _share(size: int, kept: float, gone: float) -> float:
     cache = _bytes()
-    return min(max((size / cache - kept) / (gone - kept), 0.0), 1.0) if cache else 1.0
+    return min(max((size / cache - KEPT) / (1 - KEPT), 0.0), 1.0) if cache else 1.0
 
 
 def beyond() -> int:

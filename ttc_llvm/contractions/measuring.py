@@ -20,7 +20,7 @@ from .splitting import COLUMNS, DEPTH, GAIN, ROWS, Gains
 from .timing import ANYWHERE, LINES, OFF, copy_seconds, many, product_seconds
 
 KIND = "speeds"  # of rows in the database, whose objects are named by how often the machine was busy
-REVISION = "speeds12"  # raised when what is measured, or its text, changes
+REVISION = "speeds13"  # raised when what is measured, or its text, changes
 TINY, THIN, EDGE = 4, 16, 256
 TALL, WAIST = 1536, 64  # extents of a product that is cut
 READ: Sizes = (16, 16, 128)  # short products that read a matrix from beyond the caches,
@@ -30,8 +30,10 @@ NEAR_BYTES = 384 << 10  # that they come to together in the caches
 INNER = 24  # products before one that reads what follows
 ON_LINES: tuple[Sizes, ...] = ((64, 64, 120), (96, 96, 80), (32, 32, 300))
 VECTORS = 128  # bytes, of rows or columns: a multiple of all vectors that BLAS takes at a time
-RAGGED, FEWER, SWEEPS = 24, 32, 2  # the other extents of products with rows or columns left over; how many; how often
-MOST = 1.5  # of a whole number of vectors, what is left over takes
+RAGGED = ((24, 24), 32), ((480, 144), 1)
+"""The other extents of short and of long products with rows or columns left over, and how many of them."""
+SWEEPS = 3  # of these
+MOST = 2  # of a whole number of vectors, what is left over takes
 TRIALS, STRANGE = 3, 4  # a speed so many times below another is measured again: threads of BLAS have waited
 REPEATS, LEAST_REPEATS, FEW = 64, 4, 400_000  # products in one call, of so many multiplications together
 
@@ -141,16 +143,16 @@ def _lines(dtype: str, spec: str) -> tuple[float, float]:
 
 def _speed(dtype: str, spec: str, tiny: float) -> Speed:
     short, long = (_speeds(dtype, spec, grid, tiny) for grid in (SHORT, LONG))
-    columns, rows = (_ragged(dtype, spec, is_rows) for is_rows in (False, True))
-    return Speed(short, long, (columns, rows))
+    return Speed(short, long, tuple(_ragged(dtype, spec, is_rows, *x) for x in RAGGED for is_rows in (False, True)))
 
 
-def _ragged(dtype: str, spec: str, is_rows: bool) -> tuple[float, ...]:
+def _ragged(dtype: str, spec: str, is_rows: bool, others: tuple[int, int], count: int) -> tuple[float, ...]:
     """How many of a whole number of vectors take as long as 0, 1, 2 .. columns or rows more than that."""
     step = VECTORS // dtypes.dtype(dtype).itemsize
     extents = range(2 * step, 3 * step + 1)
-    every = [(RAGGED, x, RAGGED) if is_rows else (x, RAGGED, RAGGED) for x in extents]
-    sweeps = ([product_seconds(dtype, many(spec), (*sizes, FEWER)) for sizes in every] for _ in range(SWEEPS))
+    other, depth = others
+    every = [(other, x, depth, count) if is_rows else (x, other, depth, count) for x in extents]
+    sweeps = ([product_seconds(dtype, many(spec), sizes) for sizes in every] for _ in range(SWEEPS))
     seconds = [*map(min, *sweeps)]
     whole = max(seconds[-1] - seconds[0], 1e-9)
     found = (step * (x - seconds[0]) / whole for x in seconds[:-1])

@@ -11,7 +11,7 @@ from ..errors import PlanError
 from ..lazy_dataclasses import dataclass
 from ..problem import dtypes
 from .gemm import Gemm, gemm, passes
-from .last_cache import shares_beyond
+from .last_cache import share_beyond
 from .merged import C, Merged
 from .plan import Products
 from .speeds import LONG, MILLION, SHORT, Grid, Sizes, Speed
@@ -22,6 +22,7 @@ CACHE_BYTES = 4 << 20  # results up to this size are in the caches while they ar
 LAYOUTS = {("N", "N"): "ik,kj->ij", ("N", "T"): "ki,kj->ij", ("T", "N"): "ik,jk->ij", ("T", "T"): "ki,jk->ij"}
 """Matrices in C order by what BLAS does with its left operand, our B, and its right one, our A."""
 WAYS = 4  # of writing a result
+RAGGED = 4  # rows and columns of short products and of long ones
 CUTS = tuple((*kind, side) for kind in LAYOUTS for side in SIDES)
 
 
@@ -47,11 +48,11 @@ class Rates:
 
     def seconds(self, products: Products) -> float:
         """The predicted time of a plan."""
-        far = shares_beyond(products.merged)
+        far = share_beyond(products.merged)
         total = products.pieces * self._products(products.piece, far)
-        return total + sum(self._pass(products, tensor, far[0]) for tensor in passes(products))
+        return total + sum(self._pass(products, tensor, far) for tensor in passes(products))
 
-    def _products(self, products: Products, far: tuple[float, float]) -> float:
+    def _products(self, products: Products, far: float) -> float:
         made = gemm(products)
         if made is None:
             one, cut = self.products["N", "N"].seconds(products.sizes), None
@@ -67,19 +68,19 @@ class Rates:
         return products.repeats * parts * (self.call + one) + self._fetched(products, made, cut, sizes, far)
 
     def _fetched(
-        self, products: Products, call: Gemm | None, cut: Split | None, sizes: Sizes, far: tuple[float, float]
+        self, products: Products, call: Gemm | None, cut: Split | None, sizes: Sizes, far: float
     ) -> float:
         """What the products take more as their matrices are beyond the caches; long ones fetch them in whole blocks."""
         a, b, c = traffic(products, call, cut)
         is_long = prod(sizes) > MILLION
         read = sum(moved.bytes * self.read[moved.pieces == MANY and not is_long] for moved in (a, b))
         written = self.written[call is not None and call.on_lines[C]]
-        return far[0] * read + far[1] * c.bytes * written[-1 if is_long else c.pieces]
+        return far * (read + c.bytes * written[-1 if is_long else c.pieces])
 
     def copy(self, merged: Merged, tensor: int) -> float:
         """The predicted time of the copy of a whole tensor."""
         size = _bytes(merged, tensor)
-        return self.start + 2 * size * self._copied(size, shares_beyond(merged)[0])
+        return self.start + 2 * size * self._copied(size, share_beyond(merged))
 
     def _pass(self, products: Products, tensor: int, far: float) -> float:
         """The predicted time of a tensor's copies: those of pieces have one side in the caches."""
@@ -128,9 +129,11 @@ def from_text(text: str) -> Rates:
         raise PlanError(f"{text[:60]!r} does not tell the speeds of a machine") from None
 
 
-def _speed(short: Any, long: Any, m: Any, n: Any) -> Speed:
-    ragged = tuple(map(_number, m)), tuple(map(_number, n))
-    return Speed(_corners(SHORT, short), _corners(LONG, long), ragged)
+def _speed(short: Any, long: Any, *ragged: Any) -> Speed:
+    sides = tuple(tuple(map(_number, side)) for side in ragged)
+    if len(sides) != RAGGED:
+        raise ValueError
+    return Speed(_corners(SHORT, short), _corners(LONG, long), sides)
 
 
 def _corners(grid: Grid, speeds: Any) -> dict[Sizes, float]:

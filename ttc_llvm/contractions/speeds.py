@@ -32,8 +32,14 @@ class Grid:
         every = product(self.extents, self.extents, self.extents)
         return tuple(sizes for sizes in every if self.least < prod(sizes) <= self.most)
 
+    def shorter(self, sizes: Sizes) -> Sizes:
+        """Those of a product that is as fast, the longest extent of which is the next shorter one of the grid."""
+        longest = max(sizes)
+        m, n, k = (max(x for x in self.extents if x < longest) if extent == longest else extent for extent in sizes)
+        return m, n, k
 
-SHORT, LONG = Grid((4, 16, 48, 128, 480), 0, MILLION), Grid((16, 144, 480, 1440), MILLION, 120 * MILLION)
+
+SHORT, LONG = Grid((4, 16, 48, 128, 480), 0, MILLION), Grid((16, 144, 480, 1440, 5760), MILLION, 119 * MILLION)
 """BLAS has other kernels for products of up to a million multiplications."""
 
 
@@ -42,20 +48,20 @@ class Speed:
     """The speed of products whose operands lie in one way, by m, n and k: multiplications a second at the corners of
     `SHORT`, and of `LONG`.
 
-    ragged: of m and of n, for short products: how many of a whole number of vectors take as long as 0, 1, 2 .. more
-    than that: BLAS takes what is left over more slowly.
+    ragged: of m and of n, of short products and then of long ones: how many of a whole number of vectors take as long
+    as 0, 1, 2 .. more than that: BLAS takes what is left over more slowly.
     """
 
     short: Mapping[Sizes, float]
     long: Mapping[Sizes, float]
-    ragged: tuple[tuple[float, ...], tuple[float, ...]]
+    ragged: tuple[tuple[float, ...], ...]
 
     def seconds(self, sizes: Sizes) -> float:
         """The predicted time of one product: the geometric mean of the corners around it, by the logarithms of extents.
         """
         if prod(sizes) > MILLION:
-            return self._between(LONG, self.long, ((), (), ()), sizes)
-        return self._between(SHORT, self.short, (*self.ragged, ()), sizes)
+            return self._between(LONG, self.long, (*self.ragged[2:], ()), sizes)
+        return self._between(SHORT, self.short, (*self.ragged[:2], ()), sizes)
 
     def _between(
         self, grid: Grid, known: Mapping[Sizes, float], ragged: tuple[tuple[float, ...], ...], sizes: Sizes
@@ -68,6 +74,9 @@ class Speed:
                 weight = of_m * of_n * of_k
                 total += weight
                 logarithm += weight * log(speed * as_m * as_n * as_k)
+        if not total:
+            shorter = grid.shorter(sizes)
+            return prod(sizes) / prod(shorter) * self._between(grid, known, ragged, shorter)
         return prod(extents) / exp(logarithm / total)
 
 

@@ -17,7 +17,7 @@ from ...runtime.once import once
 from ...tuning.database.opened import open_database
 from ...tuning.database.records import Record, Request
 from ..gemm import LINE
-from ..last_cache import shares_beyond, square
+from ..last_cache import share_beyond, square
 from ..merged import C, merge
 from ..timing import least
 from .execution import FusedExecution, micro_kernel, revision
@@ -101,17 +101,17 @@ class FusedRates(NamedTuple):
         run = next(indices[number].extent for number in fused.plan.rows if strides[number] == 1)
         if not terms or strides[terms[-1]] != run:
             return self.turned
-        read = self.read * shares_beyond(fused.merged)[0] * dtypes.dtype(fused.merged.dtype).itemsize
+        read = self.read * share_beyond(fused.merged) * dtypes.dtype(fused.merged.dtype).itemsize
         return max(0.0, self.turned - read)
 
     def _fetched(self, fused: Fused, blocks: int) -> float:
         size = dtypes.dtype(fused.merged.dtype).itemsize
         a, b, c = (fused.merged.elements(tensor) * size for tensor in range(3))
-        read, written = shares_beyond(fused.merged)
-        total = (a + b) * read * self.read if a + b > CACHE_BYTES else 0.0
+        beyond = share_beyond(fused.merged)
+        total = (a + b) * beyond * self.read if a + b > CACHE_BYTES else 0.0
         if c > CACHE_BYTES:
             apart = _share_apart(fused, micro_kernel(fused.merged.dtype))
-            through = (1 - apart) * written * self.written + apart * self.scattered
+            through = (1 - apart) * beyond * self.written + apart * self.scattered
             total += c * (self.streamed if fused.plan.streams else blocks * through)
         return total
 
