@@ -15,7 +15,7 @@ from ttc_llvm.operands.object_fields import (
 from .group_fields import Lists
 from .words import load32, load64, prefetch, store64
 
-AHEAD = 8  # arrays: their objects mostly lie far apart, and are in no cache
+AHEAD = 16  # arrays: their objects mostly lie far apart, and are in no cache
 
 
 def read_arrays(lists: int) -> int:
@@ -37,6 +37,7 @@ def read_arrays(lists: int) -> int:
 def _ask(lists: int, item: int) -> None:
     """Prefetch what is to be read of the array at this place of the list, and of one behind it."""
     prefetch(load64(item + 8 * AHEAD) + ARRAY_DATA)
+    prefetch(load64(item + 8 * AHEAD) + ARRAY_FLAGS)
     if load64(load64(item) + TYPE) == load64(lists + Lists.NDARRAY):
         prefetch(load64(load64(item) + ARRAY_SHAPE))
 

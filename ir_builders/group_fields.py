@@ -12,7 +12,8 @@ MOVED = STATUS + 24  # bytes that one of them moves
 PAST = STATUS + 32  # bytes of a contiguous block of B that may be written past the caches; 0 where it is none
 OWN = STATUS + 40  # 1: the kernel is the layout's own
 RUNS = STATUS + 48  # 1: it is one of indexed runs, whose tables lie behind the record
-RECORD_BYTES = STATUS + 56
+SOLID = STATUS + 56  # 1: between the first byte of a block of A and its end all are its own
+RECORD_BYTES = STATUS + 64
 FETCHED_BYTES = 1 << 10  # so many of a record and the tables behind it are asked for before its block is moved
 
 EMPTY = 1  # there is nothing to be moved

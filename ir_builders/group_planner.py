@@ -67,6 +67,7 @@ def _new_record(planning: int, layout: int, slot: int) -> int:
     status = laid_out(planner, layout, record, work, 0)
     if status == known.PLANNED:
         store64(record + group.MOVED, _product(work, 0, load64(work + axes.LENGTH)) * load64(work + axes.EACH))
+        store64(record + group.SOLID, _is_solid(work))
     if _is_empty(layout):
         status = group.EMPTY
     elif status == known.PLANNED and _is_indexed(planning, work, record):
@@ -101,6 +102,17 @@ def _is_empty(layout: int) -> int:
         if load64(layout + fields.AXES + fields.AXIS_BYTES * k + fields.EXTENT) == 0:
             return 1
     return 0
+
+
+def _is_solid(work: int) -> int:
+    """1 where A has no gaps: some order of its axes is contiguous."""
+    elements, total, end = 1, 1, work + axes.LIST + axes.AXIS * load64(work + axes.LENGTH)
+    for axis in range(work + axes.LIST, end, axes.AXIS):
+        total *= load64(axis + axes.N) if load64(axis + axes.A) else 1
+        for one in range(work + axes.LIST, end, axes.AXIS):
+            if abs(load64(one + axes.A)) == elements:
+                elements *= load64(one + axes.N)
+    return elements == total
 
 
 # --- indexed runs ---------------------------------------------------------------------------------------------

@@ -72,10 +72,10 @@ def _fetch(first: int, end: int) -> None:
 
 
 def _touch_block(address: int, record: int, least: int) -> None:
-    """Read the lines of a block of A in order, if they are more than so many bytes, and it has no gaps: prefetchers of
-    processors foresee that, not how kernels jump about in it."""
+    """Read the lines of a block of A in order, if it has more than so many bytes and no gaps: prefetchers of machines
+    foresee that, not how kernels jump about in it."""
     first, end = address + load64(record + fields.REACH_OF), address + load64(record + fields.REACH_OF + 8)
-    if least < end - first and end - first <= load64(record + group.MOVED):
+    if load64(record + group.SOLID) and least < end - first:
         for place in range(first, end, LINE):
             touch(place)
 

@@ -34,6 +34,7 @@ from ttc_llvm.ir_builders.words import (
     store32,
     store64,
     store_release,
+    touch,
     wrapped,
 )  # fmt: skip
 from ttc_llvm.runtime import backend, linking
@@ -153,6 +154,7 @@ def lines_past(to: int, of: int, count: int) -> int:
     """Copy lines to a boundary."""
     for at in range(0, 64 * count, 64):
         prefetch(of + at + 64)  # the last one of which lies outside
+        touch(of + at)
         copy_line_past(to + at, of + at)
     return fence(count)
 

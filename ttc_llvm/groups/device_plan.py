@@ -94,7 +94,7 @@ class GpuGroupedPlan(Group):
         of the host, and of other devices, are refused. Raises ArrayError for these, where a block has no address, or
         where blocks share memory as above.
         """
-        a, b = (self._addresses(name, given) for name, given in (("a", addresses_a), ("b", addresses_b)))
+        a, b = self._addresses("a", addresses_a), self._addresses("b", addresses_b)
         queue, after = stream_for(stream)
         self._move(a, b, self._scaling(alpha, beta, conjugate), queue, after)
 

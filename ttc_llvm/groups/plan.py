@@ -83,7 +83,7 @@ class GroupedPlan(Group):
         Blocks of one buffer are at `buffer.ctypes.data + offsets`. The caller keeps all memory alive.
         Raises ArrayError where a block has no address, or blocks share memory as above.
         """
-        a, b = (self._addresses(name, given) for name, given in (("a", addresses_a), ("b", addresses_b)))
+        a, b = self._addresses("a", addresses_a), self._addresses("b", addresses_b)
         self._move(a, b, self._scaling(alpha, beta, conjugate), threads)
 
     def __reduce__(self) -> Any:
