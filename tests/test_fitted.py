@@ -23,6 +23,7 @@ from ttc_llvm.tuning.cost.model import ranked
 from ttc_llvm.tuning.cost.networks import Networks
 
 Arrays = dict[str, np.ndarray]
+FILES = {"FILE": (), "CONVERSIONS": ("--dataType=uint8,float32",)}  # of the model, and what is planned by each
 SHOW = Path(__file__).parent.parent / "benchmarks" / "ranking" / "show.py"
 PROBLEMS = [
     Problem((1, 0), (4000, 3001), alpha=2, beta=4),
@@ -314,18 +315,23 @@ def test_neither_names_nor_order_of_decisions_matter() -> None:
     assert {"COMBINED", "FAR"} <= {word for line in said[0] for word in line.split()}
 
 
-def test_a_damaged_file_is_one_line_of_the_command(tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", FILES)
+def test_a_damaged_file_is_one_line_of_the_command(tmp_path: Path, name: str) -> None:
+    """Of conversions where the problem is one, which read no other."""
     broken = tmp_path / "model.npz"
     broken.write_bytes(fitted.FILE.read_bytes()[:1000])
     program = (
         "import sys; from pathlib import Path; from ttc_llvm import cli; from ttc_llvm.tuning.cost import fitted\n"
-        f"fitted.FILE = Path({str(broken)!r})\n"
-        f"sys.exit(cli.main(['--perm=1,0', '--size=4000,3000', '--generateOnly', '--output-dir={tmp_path}']))"
+        f"fitted.{name} = Path({str(broken)!r})\n"
+        f"sys.exit(cli.main([*sys.argv[1:], '--perm=1,0', '--generateOnly', '--output-dir={tmp_path}']))"
     )
-    done = attempt(sys.executable, "-c", program, env={"TTC_DATABASE": str(tmp_path / "db.sqlite3")})
-    assert done.returncode == 2
-    assert done.stderr.count("\n") == 1
-    assert f"the cost model's file {broken} cannot be read" in done.stderr
+    for other, arguments in FILES.items():
+        env = {"TTC_DATABASE": str(tmp_path / "db.sqlite3")}
+        done = attempt(sys.executable, "-c", program, "--size=4000,3000", *arguments, env=env)
+        assert done.returncode == (2 if other == name else 0)
+        if other == name:
+            assert done.stderr.count("\n") == 1
+            assert f"the cost model's file {broken} cannot be read" in done.stderr
 
 
 def test_the_file_is_shown_as_text(tmp_path: Path) -> None:
@@ -337,6 +343,8 @@ def test_the_file_is_shown_as_text(tmp_path: Path) -> None:
     assert sum(line.startswith("input ") for line in lines) == 75
     only = attempt(sys.executable, SHOW, "--only=rows update | rows stores: waste").stdout
     assert only == "table rows update | rows stores: waste | 0: -0.067 1: -0.038 2: -0.002 3: 0.019 4: 0.084\n"
+    conversions = attempt(sys.executable, SHOW, fitted.CONVERSIONS).stdout
+    assert conversions.startswith("vocabulary 1; fitted to 184143 plans of 2117 problems\n")
     (tmp_path / "model.npz").write_bytes(b"")
     wrong = attempt(sys.executable, SHOW, tmp_path / "model.npz")
     assert (wrong.returncode, wrong.stdout, wrong.stderr.count("\n")) == (2, "", 1)

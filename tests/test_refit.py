@@ -133,9 +133,10 @@ def test_plans_of_the_training_set_are_read_in_words_of_today(rows: list[dict[st
 
 
 @pytest.mark.full
-def test_a_fit_to_all_problems_is_what_the_package_has(ranking: SimpleNamespace, rows: list[dict[str, Any]]) -> None:
-    data = [found for found in map(ranking.data.timings, rows) if len(found.speeds) > 1]
-    stored = fitted.fitted()
+@pytest.mark.parametrize("converts", [False, True])
+def test_a_fit_to_all_problems_is_what_the_package_has(ranking: SimpleNamespace, converts: bool) -> None:
+    data = [found for found in map(ranking.data.timings, ranking.data.training(converts)) if len(found.speeds) > 1]
+    stored = fitted.fitted(converts)
     assert (len(data), sum(len(d.facts) for d in data)) == (stored.problems, stored.plans)
     tables = ranking.regression.Fit(data).tables(KINDS)
     assert set(tables) == set(stored.tables)

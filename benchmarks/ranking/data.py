@@ -19,12 +19,14 @@ from ttc_llvm.lowering.plan import CpuPlan, Store
 from ttc_llvm.machine import lookup as targets
 from ttc_llvm.machine.target import Target
 from ttc_llvm.problem.canonical import Canonical, canonicalise
+from ttc_llvm.problem.dtypes import parse_pair
 from ttc_llvm.tuning.cost.cost import Model
 from ttc_llvm.tuning.cost.features import Features, Owned, kind
 from ttc_llvm.tuning.space.choices import FREE
 from ttc_llvm.tuning.space.neighbours import settled
 
 DATA = Path(__file__).with_name("timings.jsonl.xz")
+CONVERSIONS = DATA.with_name("conversions.jsonl.xz")  # those that the model of conversions has seen beside them
 FIRST = {"cpu": "graniterapids", "l1": 48 << 10, "l2": 2 << 20, "ways": 12}  # where a row names no machine
 LEAST = 40  # plans of a problem: the others were measured while the machine kept changing its speed
 PLANS = 300  # kept of a problem: the best third, and others by lot
@@ -59,11 +61,23 @@ def read(path: Path) -> list[Row]:
         return [json.loads(line) for line in lines]
 
 
-def add(rows: list[Row], more: Iterable[Row]) -> None:
-    """Store rows and further ones, thinned out."""
-    found = {_name(row): _thin(row) for row in (*rows, *more) if len(row["plans"]) >= LEAST}  # type: ignore[arg-type]
-    with lzma.open(DATA, "wt", preset=9 | lzma.PRESET_EXTREME) as output:
-        output.writelines(json.dumps(row) + "\n" for row in found.values())
+def training(converts: bool) -> list[Row]:
+    """What the model is fitted to. converts: that of problems between two types, some of which were timed once more."""
+    rows = {_name(row): row for path in (DATA, CONVERSIONS)[: 1 + converts] for row in read(path)}
+    return [*rows.values()]
+
+
+def add(more: Iterable[Row]) -> None:
+    """Store further rows, thinned out, in the place of those of the same problem."""
+    sorted_out: dict[Path, list[Row]] = {DATA: [], CONVERSIONS: []}
+    for row in more:
+        if len(row["plans"]) >= LEAST:  # type: ignore[arg-type]
+            a, b = parse_pair(str(row["dtype"]))
+            sorted_out[DATA if a == b else CONVERSIONS].append(row)
+    for path, others in sorted_out.items():
+        found = {_name(row): _thin(row) for row in (*read(path), *others)}
+        with lzma.open(path, "wt", preset=9 | lzma.PRESET_EXTREME) as output:
+            output.writelines(json.dumps(row) + "\n" for row in found.values())
 
 
 def _name(row: Row) -> str:

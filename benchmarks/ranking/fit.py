@@ -1,9 +1,11 @@
 """Fits the cost model, weights and networks, to timings of plans; checks it on problems left out.
 
     python benchmarks/ranking/collect.py --seed=1 --problems=48 --output=timings.jsonl   # on a quiet machine
-    python benchmarks/ranking/fit.py --add=timings.jsonl     # into timings.jsonl.xz, at most 300 plans a problem
+    python benchmarks/ranking/fit.py --add=timings.jsonl     # into timings.jsonl.xz, at most 300 plans a problem; those
+                                                             # of problems between two types into conversions.jsonl.xz
     python benchmarks/ranking/fit.py                         # the check: five folds over problems
     python benchmarks/ranking/fit.py --write                 # fit to everything, into tuning/cost/cost_model.npz
+    python benchmarks/ranking/fit.py --converts --write      # with all conversions, into tuning/cost/conversions.npz
     python benchmarks/ranking/show.py                        # what that file holds, as text
 
 Networks need PyTorch (`pip install ttc_llvm[ranking]`); `nets.py` tells how they are trained, `regression.py`
@@ -18,7 +20,7 @@ from pathlib import Path
 from statistics import geometric_mean
 
 import numpy as np
-from data import DATA, Row, Timings, add, read, timings
+from data import Row, Timings, add, read, timings, training
 from regression import Fit
 
 from ttc_llvm.tuning.cost import fitted
@@ -91,13 +93,12 @@ def main() -> None:
     parser.add_argument(
         "--test", type=Path, help="check on these timings instead, fitting to all of the stored"
     )
-    parser.add_argument("--write", action="store_true", help="store what is fitted in tuning/cost/cost_model.npz")
+    parser.add_argument("--converts", action="store_true", help="the model of problems between two types")
+    parser.add_argument("--write", action="store_true", help="store what is fitted in tuning/cost/")
     args = parser.parse_args()
-    rows = read(DATA) if DATA.exists() else []
     for path in args.add:
-        add(rows, read(path))
-        rows = read(DATA)
-    data = known(rows)
+        add(read(path))
+    data = known(training(args.converts))
     if args.test:
         both = Both(data)
         reached: dict[str, list[tuple[float, ...]]] = {}
@@ -107,7 +108,7 @@ def main() -> None:
     elif not (args.write or args.add):
         check(data)
     if args.write:
-        Both(data).store(fitted.FILE)
+        Both(data).store(fitted.CONVERSIONS if args.converts else fitted.FILE)
 
 
 if __name__ == "__main__":

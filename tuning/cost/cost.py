@@ -77,7 +77,7 @@ class Model:
         self.cached = size <= target.l2 * max(1, threads)
         self._in_l2 = self.cached and size > target.l1 and target.pairs
         self._features = Features(canonical, target)
-        self._kind = kind(canonical)
+        self._kind, self._converts = kind(canonical), canonical.a != canonical.b
         self._moved = canonical.bytes_moved
         self._crowding: dict[tuple[int, ...], float] = {}
         self._compute: dict[tuple[tuple[int, ...], bool, bool], float] = {}
@@ -114,10 +114,11 @@ class Model:
         if self.cached:
             return Terms(seconds, memory, compute, self.balance(plan), 0.0, 0.0, (), 0.0, True, self.waiting(plan))
         facts = tuple(
-            ((named(*whose), bucket), (1 - NETWORKS) * weight((self._kind, *whose), bucket))
+            ((named(*whose), bucket), (1 - NETWORKS) * weight((self._kind, *whose), bucket, self._converts))
             for whose, bucket in self._features.owned(plan)
         )
-        said = NETWORKS * networks(self._features.columns(plan))([self._features.numbers(plan)])[0]
+        known = networks(self._features.columns(plan), self._converts)
+        said = NETWORKS * known([self._features.numbers(plan)])[0]
         crowding, single = self.crowding(plan.block), self.single(plan)
         return Terms(seconds, memory, compute, self.balance(plan), crowding, single, facts, said, False)
 
@@ -140,10 +141,10 @@ class Model:
         caches."""
         if self.cached or not plans:
             return [0.0] * len(plans)
-        base, family = weight((self._kind, "", BASE, ""), ""), self._features.family
+        base, family = weight((self._kind, "", BASE, ""), "", self._converts), self._features.family
         found = [self._features(plan) for plan in plans]
-        weighed = [base + weights(self._kind, mode, family).of(groups) for mode, groups in found]
-        said = networks(columns(found[0][1]))(table([groups for _, groups in found]))
+        weighed = [base + weights(self._kind, mode, family, self._converts).of(groups) for mode, groups in found]
+        said = networks(columns(found[0][1]), self._converts)(table([groups for _, groups in found]))
         return [NETWORKS * s + (1 - NETWORKS) * w for s, w in zip(said, weighed, strict=True)]
 
     def crowding(self, block: tuple[int, ...]) -> float:

@@ -1,6 +1,6 @@
-"""The fitted part of the cost model, tables of weights and networks, in one data file.
+"""The fitted part of the cost model, tables of weights and networks: a data file, and one of conversions.
 
-The file is a NumPy archive, which holds arrays and no code. Its columns have names, its rows speak the words of
+A file is a NumPy archive, which holds arrays and no code. Its columns have names, its rows speak the words of
 `vocabulary.py`: no meaning depends on a position. `benchmarks/ranking/show.py` prints it.
 
 | array | what it holds |
@@ -34,6 +34,7 @@ from .networks import Networks
 from .vocabulary import FACTS, FAMILY, KINDS, MODES, VERSION
 
 FILE = Path(__file__).with_name("cost_model.npz")
+CONVERSIONS = FILE.with_name("conversions.npz")  # the same of problems between two types
 LAYERS = range(3)
 WORDS = {"class": KINDS, "mode": ("", *MODES), "fact": FACTS, "family": ("", *FAMILY)}  # every one, and no others
 BUCKET = "bucket"
@@ -93,16 +94,17 @@ class Fitted:
 
 
 @cache
-def fitted() -> Fitted:
-    """The fitted part of this package's model; ModelError where its file cannot be used."""
+def fitted(converts: bool = False) -> Fitted:
+    """The fitted part of this package's model; ModelError where its file cannot be used. converts: that of problems
+    between two types."""
     with locks.LLVM:  # NumPy imports what reads archives when it is first needed
-        return read(FILE)
+        return read(CONVERSIONS if converts else FILE)
 
 
 @lru_cache(maxsize=8)
-def networks(columns: tuple[str, ...]) -> Networks:
+def networks(columns: tuple[str, ...], converts: bool) -> Networks:
     """The networks that are part of this package, for inputs in this order; ModelError where they have other ones."""
-    return fitted().networks.reading(columns)
+    return fitted(converts).networks.reading(columns)
 
 
 def read(path: Path) -> Fitted:

@@ -11,17 +11,17 @@ from .groups import Fact, Group
 
 class Weights(dict[Fact, float]):
     """Weights of facts of plans of one class and mode on one family of processors, in log(time); by their short names,
-    and filled when they are first used."""
+    and filled when they are first used. converts: of problems between two types."""
 
-    def __init__(self, kind: str, mode: str, family: str) -> None:
+    def __init__(self, kind: str, mode: str, family: str, converts: bool) -> None:
         super().__init__()
-        self._kind, self._mode, self._family = kind, mode, family
+        self._kind, self._mode, self._family, self._converts = kind, mode, family, converts
 
     def __missing__(self, fact: Fact) -> float:
         name, bucket = fact
-        found = weight((self._kind, self._mode, name, ""), bucket)
+        found = weight((self._kind, self._mode, name, ""), bucket, self._converts)
         if self._family:  # nothing is added for facts in which families do not differ: the tables have none such
-            found += weight((self._kind, self._mode, name, self._family), bucket)
+            found += weight((self._kind, self._mode, name, self._family), bucket, self._converts)
         self[fact] = found
         return found
 
@@ -37,14 +37,14 @@ class Weights(dict[Fact, float]):
 
 
 @lru_cache(maxsize=256)
-def weights(kind: str, mode: str, family: str) -> Weights:
+def weights(kind: str, mode: str, family: str, converts: bool) -> Weights:
     """The weights of plans of this class and mode on this family of processors, filled once in a process."""
-    return Weights(kind, mode, family)
+    return Weights(kind, mode, family, converts)
 
 
-def weight(owner: Owner, bucket: Bucket) -> float:
+def weight(owner: Owner, bucket: Bucket, converts: bool) -> float:
     """The weight of a fact by itself; 0 where nothing is known."""
-    return at(fitted().tables[owner], bucket)
+    return at(fitted(converts).tables[owner], bucket)
 
 
 def at(table: Table, bucket: Bucket) -> float:
