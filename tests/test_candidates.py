@@ -158,7 +158,7 @@ def test_whole_rows_of_bytes_are_not_made_of_half_registers() -> None:
 
 
 def test_columns_that_become_bytes_descend_twice(monkeypatch: pytest.MonkeyPatch) -> None:
-    problem = canonical((1, 0), (6000, 7000), kind="s,e4m3fn")
+    problem = canonical((1, 0), (5000, 8000), kind="s,e4m3fn")
     model = Model(problem, AVX512, 1)
     again = next(candidates.enumerate_plans(problem, AVX512, FREE, model.costs))
     monkeypatch.setattr(candidates, "descends_again", lambda *_: False)
