@@ -19,6 +19,7 @@ LONG = 4 << 10  # bytes of a run, after which threads may share the loops outsid
 SHARED = 3  # loops that make the task grid, at most
 TASKS = 8  # at least, even if fewer rows have slots then
 PIECES = 32  # tasks into which long runs are cut
+ABREAST = 8  # lines of a row, at most, that are joined before what is left of the last one goes to its slot
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,9 +81,12 @@ def line_block(canonical: Canonical, target: Target) -> tuple[int, ...]:
 
 
 def joined_plan(canonical: Canonical, target: Target, slots: int, fetch: Fetch, distance: int) -> CpuPlan:
-    """The plan with chained runs where A and B share the contiguous axis: tiles of a row, in micro-tiles of a line."""
+    """The plan with chained runs where A and B share the contiguous axis: tiles of a row, in micro-tiles of lines."""
     row = canonical.extents[0] * canonical.b.itemsize
-    return chained_plan(canonical, line_block(canonical, target), (row, row, slots), fetch, distance)
+    line, *others = line_block(canonical, target)
+    lines = min(ABREAST, row // target.line) or 1
+    block = ((1 << lines.bit_length() >> 1) * line, *others)
+    return chained_plan(canonical, block, (row, row, slots), fetch, distance)
 
 
 def _tile_order(canonical: Canonical, tile: tuple[int, ...], run: set[int], slots: int) -> _TileOrder:

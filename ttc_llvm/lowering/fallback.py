@@ -31,7 +31,7 @@ COLUMNS = (128, 256, 1024), Fetch.ROWS, 1
 AHEAD = 4 << 10  # bytes of tiles of narrow matrices, about, so that what is prefetched of the next one arrives in time
 ROWS = (1 << 10, 512, 512), Fetch.BLOCKS, 0  # rows of A are rows of B, which hardware prefetches
 SLOTS = 256  # of such rows, where lines are joined in registers
-JOINED = 2 << 10  # bytes of the longest rows that are joined: longer ones find their own boundaries
+ALONE = 512  # bytes of the shortest rows that find their own boundaries rather than being joined in registers
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,18 +39,19 @@ class Fallback:
     """A plan that serves where A or B is misaligned for another one.
 
     store: its strategy, of `plan.FALLBACKS`; loads: bytes of the longest load of A, 0 = a register's; run: bytes of B
-    between two lines that are written in part.
+    between two lines that are written in part; alone: they are those of rows that would be joined else.
     """
 
     store: Store
     plan: CpuPlan
     loads: int = 0
     run: int = 0
+    alone: bool = False
 
     @property
     def pays(self) -> bool:
         """True where it should be faster than ordinary stores."""
-        return self.run >= PAYS[self.store]
+        return self.run >= (ALONE if self.alone else PAYS[self.store])
 
 
 _Maker = Callable[[Canonical, CpuPlan, Target], Fallback | None]
@@ -122,7 +123,7 @@ def fallbacks(canonical: Canonical, plan: CpuPlan, target: Target) -> Iterator[F
 def _joined(canonical: Canonical, plan: CpuPlan, target: Target) -> Fallback | None:
     """Chained rows, joined in registers, where A and B share the contiguous axis."""
     row = canonical.extents[0] * canonical.b.itemsize
-    if not _least(canonical, target) <= row <= JOINED:
+    if not _least(canonical, target) <= row < ALONE:
         return None
     found = _shared_alike(canonical, plan, joined_plan(canonical, target, SLOTS, Fetch.BLOCKS, 0), target)
     writing = resolve(canonical, found, target)
@@ -135,7 +136,8 @@ def _in_place(canonical: Canonical, plan: CpuPlan, target: Target) -> Fallback |
     found = replace(plan, store=Store.PEELED)
     if not resolve(canonical, found, target).by_rows:
         return None
-    return Fallback(Store.PEELED, found, run=canonical.extents[0] * canonical.b.itemsize)
+    run, joins = canonical.extents[0] * canonical.b.itemsize, target.joins(canonical.b.itemsize)
+    return Fallback(Store.PEELED, found, run=run, alone=joins)
 
 
 def _peeled(canonical: Canonical, plan: CpuPlan, target: Target) -> Fallback | None:

@@ -25,7 +25,7 @@ DISTANCES = {  # of prefetches, by what they load
 SILENT = (Fetch.BLOCKS, 0)  # nothing is prefetched
 PANELS = (1 << 10, 2 << 10, 4 << 10)  # bytes of a panel's sides
 USUAL_DISTANCE = {Fetch.BLOCKS: 6, Fetch.FAR: 8, Fetch.ROWS: 1}
-ROWS_ALONE = 1 << 10  # bytes: shorter misaligned rows do not pay for non-temporal stores of their own
+ROWS_ALONE = 512  # bytes: shorter misaligned rows do not pay for non-temporal stores of their own
 CACHED = 2  # tensors up to so many times one core's L2 are expected in the caches
 
 
