@@ -246,7 +246,7 @@ def test_scratch_leaves_room_in_the_cache() -> None:
 
 @pytest.mark.parametrize(("machine", "row", "wanted"), [("avx512", 369, 4), ("avx512", 15, 0), ("avx2", 369, 0)])
 def test_seeds_of_ragged_rows_that_stay_are_joined_in_registers(machine: str, row: int, wanted: int) -> None:
-    """One row a tile, eight lines a micro-tile, where the machine can join them and rows have a line; longer ones too."""
+    """One row a tile, eight lines a micro-tile, where the machine can join them and rows have a line; longer tiles."""
     target = targets.find(machine)
     form = canonicalise(Problem((0, 2, 1), (row, 400, 1000))).canonical
     found = [plan for plan in chained_seeds(form, target) if resolve(form, plan, target).store is Store.JOINED]
