@@ -133,11 +133,9 @@ def _joined(canonical: Canonical, plan: CpuPlan, target: Target) -> Fallback | N
 
 def _in_place(canonical: Canonical, plan: CpuPlan, target: Target) -> Fallback | None:
     """Rows that find their own boundaries, where A and B share the contiguous axis."""
-    found = replace(plan, store=Store.PEELED)
-    if not resolve(canonical, found, target).by_rows:
-        return None
-    run, joins = canonical.extents[0] * canonical.b.itemsize, target.joins(canonical.b.itemsize)
-    return Fallback(Store.PEELED, found, run=run, alone=joins)
+    found, size = replace(plan, store=Store.PEELED), canonical.b.itemsize
+    rows = resolve(canonical, found, target).by_rows
+    return Fallback(Store.PEELED, found, 0, canonical.extents[0] * size, target.joins(size)) if rows else None
 
 
 def _peeled(canonical: Canonical, plan: CpuPlan, target: Target) -> Fallback | None:
