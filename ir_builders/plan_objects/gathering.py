@@ -145,8 +145,8 @@ def _write_tile(work: int, tile: int, reach: int, call: int) -> None:
         store64(call + f.CUT, 8 * slot)
         inner = inner * _n(work, k)
     store64(call + f.BESIDE, 0)
-    store64(call + f.SIDES, 0)
-    store64(call + f.SIDES + f.SIDE_BYTES, 0)
+    for word in range(0, 2 * f.SIDE_BYTES, 8):
+        store64(call + f.SIDES + word, 0)
     if side >= 0:
         slot = 1 if side == near else following
         following = following + (slot == following)
