@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import random
 import subprocess
@@ -370,6 +371,14 @@ def test_rows_left_over_take_as_long_as_was_measured() -> None:
         full = -(-rows // 16) * 16
         assert speed.seconds((m, rows, 20)) == pytest.approx(speed.seconds((m, full, 20)), rel=1e-6)
         assert speed.seconds((m + 1, rows, 20)) / speed.seconds((m, rows, 20)) == pytest.approx((m + 1) / m, rel=1e-6)
+
+
+def test_rows_left_over_are_kept_within_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Twice a vector at most; as floats, which texts spell as they will be read again."""
+    seconds = {64: 1.0, 65: 0.5, 96: 2.0}
+    monkeypatch.setattr(measuring, "product_seconds", lambda dtype, spec, sizes: seconds.get(sizes[1], 6.0))
+    found = measuring._ragged("s", "ik,kj->ij", True, (24, 24), 32)
+    assert json.dumps(found) == json.dumps([0.0, 1.0, *[64.0] * 30])
 
 
 def test_measured_rates_are_positive_and_kept(monkeypatch: pytest.MonkeyPatch) -> None:

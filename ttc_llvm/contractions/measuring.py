@@ -156,7 +156,7 @@ def _ragged(dtype: str, spec: str, is_rows: bool, others: tuple[int, int], count
     seconds = [*map(min, *sweeps)]
     whole = max(seconds[-1] - seconds[0], 1e-9)
     found = (step * (x - seconds[0]) / whole for x in seconds[:-1])
-    return tuple(min(max(x, float(least)), MOST * step) for least, x in enumerate(found))
+    return tuple(float(min(max(x, least), MOST * step)) for least, x in enumerate(found))
 
 
 def _speeds(dtype: str, spec: str, grid: Grid, tiny: float) -> dict[Sizes, float]:
