@@ -158,6 +158,13 @@ def test_lists_of_labels() -> None:
     assert np.allclose(ttc_llvm.einsum(a, [0, 1], b, [1, 2, 3]), np.tensordot(a, b, 1))
 
 
+@pytest.mark.parametrize("kind", "dli")
+def test_specs_are_texts_or_bytes(kind: str) -> None:
+    a, b = A.astype(kind), B.astype(kind)
+    assert (ttc_llvm.einsum(b"ij,jk->ki", a, b) == ttc_llvm.einsum(np.str_("ij,jk->ki"), a, b)).all()
+    assert (ttc_llvm.einsum(b"ij,jk->ki", a, b) == (a @ b).T).all()
+
+
 def test_a_single_operand_is_viewed() -> None:
     a = np.random.rand(4, 4, 3)
     for spec in ("iij->ji", "ijk->kji", "iik"):
@@ -213,11 +220,16 @@ REFUSED = [
     (("i......,jk", A, B), {}, r"spec .* has more than one ellipsis in"),
     (("...j,jk->k", A, B), {}, r"the result has no ellipsis"),
     (("ii->i", A), {}, r"index i has extents 3 and 4 in a"),
+    (("ii", np.ones((4, 1))), {}, r"index i has extents 4 and 1 in a"),
+    (("ii->i", np.ones((1, 4))), {}, r"index i has extents 1 and 4 in a"),
+    (("i,ii", np.ones(4), np.ones((1, 4))), {}, r"index i has extents 1 and 4 in b"),
     (("ij,jk,ka->ia", A, B, A), {}, r"index k has extent 5 in b and 3 in c"),
     ((A, [0, 7], OTHER, [7, 2]), {}, r"index 7 has extent 4 in a and 6 in b"),
     ((A, [0, 1], B, [1, 2], [0, 3]), {}, r"index 3 of the result stands in no operand"),
     ((A, [0, 1], B, [1, 52]), {}, r"label 52 of b is not in 0\.\.51"),
     ((A, [0, 1.5], B, [1, 2]), {}, r"a label of a 1\.5 is not an integer"),
+    ((A, [True, False]), {}, r"a label of a True is not an integer"),
+    ((b"i\xe4,jk", A, B), {}, r"spec 'i\xe4,jk' has '\xe4': labels are letters of ASCII"),
     ((), {}, r"einsum takes a spec and operands"),
     ((A,), {}, r"einsum takes operands behind a spec"),
     (("ij,jk->ik", A, B), {"out": np.empty((3, 4))}, r"out has shape \(3, 4\): the result has \(3, 5\)"),

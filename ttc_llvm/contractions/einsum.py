@@ -60,6 +60,8 @@ def _shortly(spec: Hashable, a: Any, b: Any, given: Sequence[Any], call: Call) -
 
 def in_all_steps(given: Sequence[Any], call: Call, lasting: tuple[Hashable, Array, Array] | None) -> Any:
     """The result in all steps. lasting: the key by which it is kept what they found, and both arrays."""
+    if given and isinstance(given[0], bytes):  # NumPy takes them, where it seeks no path
+        given = given[0].decode("latin-1"), *given[1:]
     operands, lists, output = split(given)
     if any(has_functions(x) for x in operands):
         return _by_numpy(given, call, "of such arrays")

@@ -83,6 +83,8 @@ def _labels(spec: str, part: str) -> list[int]:
 def _of_list(name: str, given: Any) -> list[int]:
     labels = []
     for item in sequence(f"the labels of {name}", given, ProblemError, "integers"):
+        if isinstance(item, bool):  # an integer elsewhere; NumPy refuses it here, too
+            raise ProblemError(f"a label of {name} {item} is not an integer")
         label = DOTS if item is Ellipsis else integer(f"a label of {name}", item, ProblemError)
         if item is not Ellipsis and not 0 <= label < FIRST_OF_ELLIPSIS:
             raise ProblemError(f"label {label} of {name} is not in 0..{FIRST_OF_ELLIPSIS - 1}")
@@ -136,10 +138,14 @@ def _result(inputs: Sequence[Labels], output: Sequence[int] | None, dots: Labels
 
 
 def extents(stated: Expression, shapes: Sequence[Sequence[int]]) -> dict[int, int]:
-    """The extent of each label; where one operand has 1, the others'. ProblemError where they differ otherwise."""
+    """The extent of each label; where one operand has 1, the others'. ProblemError where they differ otherwise, or in
+    one operand."""
     found: dict[int, tuple[int, int]] = {}
     for operand, (labels, shape) in enumerate(zip(stated.inputs, shapes, strict=True)):
+        own: dict[int, int] = {}
         for label, extent in zip(labels, shape, strict=True):
+            if (once := own.setdefault(label, extent)) != extent:
+                raise ProblemError(_differ(spelled(label, stated.numbered), once, operand, extent, operand))
             before, where = found.get(label, (1, operand))
             if extent != before and 1 not in (extent, before):
                 raise ProblemError(_differ(spelled(label, stated.numbered), before, where, extent, operand))
