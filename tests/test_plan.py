@@ -74,6 +74,12 @@ def test_unreadable_texts_are_refused(text: str, sentence: str) -> None:
     assert sentence in str(refusal.value)
 
 
+def test_a_plan_has_no_other_decisions() -> None:
+    with pytest.raises(PlanError, match="'turbo' is no decision of a plan: the choices are tile, block, order"):
+        PLAN.changed(prefetch=2, turbo=1)
+    assert PLAN.changed(prefetch=2) == replace(PLAN, prefetch=2)
+
+
 @pytest.mark.parametrize(
     ("changed", "sentence"),
     [

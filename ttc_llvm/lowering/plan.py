@@ -112,10 +112,14 @@ class CpuPlan(Plan):
         return " ".join([VERSION, *(f"{name}={shown(value)}" for name, value in decisions if value is not None)])
 
     def changed(self, **decisions: Any) -> CpuPlan:
-        """The same plan with other decisions, which are not checked: for those who derive them from plans that are."""
+        """The same plan with other decisions, whose values are not checked: for those who derive them from plans that
+        are. PlanError for names of none."""
         made: CpuPlan = self._copied()  # type: ignore[attr-defined]
-        for name, value in decisions.items():
-            _PUT[name](made, value)
+        try:
+            for name, value in decisions.items():
+                _PUT[name](made, value)
+        except KeyError:
+            raise PlanError(f"{name!r} is no decision of a plan: the choices are {', '.join(_PUT)}") from None
         return made
 
     @_fitting
