@@ -169,7 +169,19 @@ def _chunks(k: Context, b: ir.IRBuilder, node: Loop, box: Box) -> None:
 
 
 def _stepping_back(k: Context, b: ir.IRBuilder, node: Loop, box: Box) -> None:
-    """Whole steps only: the last one ends with the interval."""
+    """Whole steps only, the last one ends with the interval; an interval that is shorter than a step is the tail's."""
+    length = box.lengths[node.axis]
+    if node.tail is None:
+        _whole_steps(k, b, node, box)
+        return
+    with b.if_else(b.icmp_signed(">=", i64(length), i64(node.step))) as (whole, short):
+        with whole:
+            _whole_steps(k, b, node, box)
+        with short:
+            emit(k, b, node.tail, box.moved(b, k.sizes, node.axis, 0, length).deeper(box, node, i64(0)))
+
+
+def _whole_steps(k: Context, b: ir.IRBuilder, node: Loop, box: Box) -> None:
     length = box.lengths[node.axis]
     with counted(b, add(b, length, node.step - 1), node.step, f"i{node.axis}") as i:
         start = minimum(b, i, i64(add(b, length, -node.step)))

@@ -203,9 +203,9 @@ class Interpreter:
             box = box.moved(node.axis, head, length - head)
             length -= head
         for start in range(0, length, node.step):
-            first = min(start, length - node.step) if node.back else start
+            first = max(0, min(start, length - node.step)) if node.back else start
             chunk = min(node.step, length - first)
-            assert chunk == node.step or not node.back
+            assert chunk == node.step or not node.back or node.tail is not None
             body = node.body if node.tail is None or chunk == node.step else node.tail
             outer = box.ends.get((node.axis, node.step), (True, True))  # of a tile that is one block long
             here = (outer[0] and first == 0, outer[1] and first + node.step >= length)

@@ -19,7 +19,6 @@ from functools import partial
 from llvmlite import ir
 
 from ttc_llvm.lazy_dataclasses import dataclass
-from ttc_llvm.lowering.lower import lower
 from ttc_llvm.machine.target import Target
 from ttc_llvm.problem.dtypes import DType, Kind
 from ttc_llvm.problem.interface import PLAIN, Entry, Symbols
@@ -35,7 +34,7 @@ from ..module import add_kernel, new_module
 from ..values import I8, I32, I64, NULL, PTR, VOID, at
 from . import execution, groups, plans, tables
 from . import fields as f
-from .kernels import Moved, variants
+from .kernels import Moved, lowered, variants
 from .served_types import Types, served
 
 PLAN, OPERANDS = (PTR,), (PTR,) * 4
@@ -111,7 +110,7 @@ def _set(module: ir.Module, target: Target, moved: Moved) -> tuple[tuple[str, tu
     """The kernels of a set, by variant: name and grid."""
     found: list[tuple[str, tuple[int, ...]]] = [("", (0,) * f.AXES)] * f.VARIANTS
     for number, built in variants(moved, target).items():
-        nest = lower(built.canonical, built.plan, target)
+        nest = lowered(built, target)
         if nest.scratch > f.SCRATCH:
             continue
         label = f"{moved.a}{moved.b}.{moved.kinds}{'.conj' * moved.conjugate}.{f.NAMES[number]}"

@@ -8,11 +8,14 @@ from collections.abc import Callable, Mapping
 from ttc_llvm.lazy_dataclasses import dataclass, replace
 from ttc_llvm.lowering.any_size import LANES, LANES_WITHOUT_MASKS, Slots
 from ttc_llvm.lowering.bodies import SCALE, SCALE_B, ZERO
+from ttc_llvm.lowering.lower import lower
+from ttc_llvm.lowering.nest import LoopNest
+from ttc_llvm.lowering.nodes import Loop, Node
 from ttc_llvm.lowering.plan import CpuPlan, Fetch, Store
 from ttc_llvm.machine.target import Target
 from ttc_llvm.problem.canonical import Axis, Canonical
 from ttc_llvm.problem.dtypes import DType
-from ttc_llvm.problem.kinds import COPY, UPDATE, Kinds
+from ttc_llvm.problem.kinds import COPY, UPDATE, Beta, Kinds
 
 from . import fields as f
 
@@ -47,6 +50,22 @@ def variants(moved: Moved, target: Target) -> Mapping[int, Built]:
     """The variants of a set that this machine has, by number."""
     kinds = moved.kinds if target.streams or moved.kinds not in (COPY, SCALE) else UPDATE
     return {number: _VARIANTS[number](moved, target) for number in _BY_KIND[kinds]}
+
+
+def lowered(built: Built, target: Target) -> LoopNest:
+    """The nest of a variant. Where B is not read and stores are ordinary, remainders begin early: micro-tiles that
+    write some elements twice take half of the time of masked ones."""
+    nest = lower(built.canonical, built.plan, target)
+    if built.plan.store is not Store.CACHED or built.canonical.kinds.beta is not Beta.ZERO:
+        return nest
+    near = [k for k, axis in enumerate(built.canonical.axes) if 1 in (axis.stride_a, axis.stride_b)]
+
+    def early(node: Node) -> Node:
+        inside = node.map(early)
+        is_cut = isinstance(inside, Loop) and inside.tail is not None and inside.axis in near
+        return replace(inside, back=True) if is_cut else inside
+
+    return replace(nest, body=tuple(map(early, nest.body)))
 
 
 def _canonical(moved: Moved, near: int | None) -> Canonical:
