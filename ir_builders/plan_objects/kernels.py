@@ -62,8 +62,9 @@ def lowered(built: Built, target: Target) -> LoopNest:
 
     def early(node: Node) -> Node:
         inside = node.map(early)
-        is_cut = isinstance(inside, Loop) and inside.tail is not None and inside.axis in near
-        return replace(inside, back=True) if is_cut else inside
+        if isinstance(inside, Loop) and inside.tail is not None and inside.axis in near:
+            return replace(inside, back=True)
+        return inside
 
     return replace(nest, body=tuple(map(early, nest.body)))
 

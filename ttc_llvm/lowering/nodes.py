@@ -3,8 +3,9 @@
 Every node works on a *box*: per axis a current interval. `Loop` walks its axis' interval in chunks of `step`; a chunk
 is the interval its body sees. A `Loop` with a tail gives its body full chunks only and the remainder to the tail; one
 without gives its body the shorter last chunk as well. If it steps back, the last chunk is a whole one that begins
-within the one before, and a tail serves shorter intervals than a chunk. `Micro` permutes one block of elements in registers. Extents and strides may be parameters: the same tree,
-with run-time values in place of numbers, is the any-size body.
+within the one before, and a tail serves shorter intervals than a chunk. `Micro` permutes one block of elements in
+registers. Extents and strides may be parameters: the same tree, with run-time values in place of numbers, is the
+any-size body.
 """
 
 from __future__ import annotations
