@@ -60,6 +60,14 @@ def settle(planner: int, work: int) -> None:
         _insert(work, 1, 1, 1)
 
 
+def product(work: int, first: int, last: int) -> int:
+    """Elements along some axes."""
+    found = 1
+    for axis in range(first, last):
+        found *= load64(work + LIST + AXIS * axis + N)
+    return found
+
+
 def end(layout: int) -> int:
     """The first byte behind a layout."""
     return layout + asked.AXES + asked.AXIS_BYTES * load64(layout + asked.RANK)

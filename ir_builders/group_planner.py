@@ -66,7 +66,7 @@ def _new_record(planning: int, layout: int, slot: int) -> int:
     _write_no_call(record)
     status = laid_out(planner, layout, record, work, 0)
     if status == known.PLANNED:
-        store64(record + group.MOVED, _product(work, 0, load64(work + axes.LENGTH)) * load64(work + axes.EACH))
+        store64(record + group.MOVED, axes.product(work, 0, load64(work + axes.LENGTH)) * load64(work + axes.EACH))
         store64(record + group.SOLID, _is_solid(work))
     if _is_empty(layout):
         status = group.EMPTY
@@ -122,7 +122,7 @@ def _is_indexed(planning: int, work: int, record: int) -> int:
     """1 where a kernel of indexed runs is the fastest."""
     if load64(work + axes.TYPE) >= known.MOVE_TYPES or is_contiguous(load64(planning + Planning.PLANNER), work):
         return 0
-    total, unit = _product(work, 0, load64(work + axes.LENGTH)), load64(work + axes.UNIT_A)
+    total, unit = axes.product(work, 0, load64(work + axes.LENGTH)), load64(work + axes.UNIT_A)
     if _kernel(planning, work) == 0 or total > MOST_ELEMENTS or total * unit > MOST_BYTES:
         return 0
     if load64(work + axes.LIST + axes.B) != 1 or load64(work + axes.LIST + axes.N) > MOST_RUN:
@@ -157,14 +157,6 @@ def _kernel(planning: int, work: int) -> int:
     return load64(planning + Planning.KERNELS + 8 * load64(work + axes.TYPE))
 
 
-def _product(work: int, first: int, last: int) -> int:
-    """Elements along some axes."""
-    found = 1
-    for axis in range(first, last):
-        found *= load64(work + axes.LIST + axes.AXIS * axis + axes.N)
-    return found
-
-
 def _inner(work: int) -> int:
     """The number of axes that are in a run."""
     count, elements = 1, load64(work + axes.LIST + axes.N)
@@ -184,13 +176,13 @@ def _padded(elements: int) -> int:
 def _table_bytes(work: int) -> int:
     """Bytes of parameters and tables."""
     inner, count = _inner(work), load64(work + axes.LENGTH)
-    return group.RUN_PARAMS_BYTES + 4 * _padded(_product(work, 0, inner)) + 8 * _product(work, inner, count)
+    return group.RUN_PARAMS_BYTES + 4 * _padded(axes.product(work, 0, inner)) + 8 * axes.product(work, inner, count)
 
 
 def _index(planning: int, work: int, record: int) -> None:
     """Write the call, its parameters, and both tables."""
     inner, count = _inner(work), load64(work + axes.LENGTH)
-    run, runs = _product(work, 0, inner), _product(work, inner, count)
+    run, runs = axes.product(work, 0, inner), axes.product(work, inner, count)
     params = record + group.RECORD_BYTES
     offsets = params + group.RUN_PARAMS_BYTES
     pairs = offsets + 4 * _padded(run)

@@ -111,22 +111,23 @@ def near_axis(work: int) -> int:
 
 
 def _planned(planner: int, work: int, prepared: int, params: int) -> int:
-    """Write the call of the family's kernel."""
+    """Write the call of the family's kernel, of which nothing need be there where bytes alone are worth another."""
     count = load64(work + axes.LENGTH)
+    moved = axes.product(work, 0, count) * load64(work + axes.EACH)
+    if moved >= load64(planner + known.BUDGET):
+        return known.HEAVY
     which = (count > 2) + (count > 4)
     number = (load64(work + axes.TYPE) * known.FORMS + load64(work + axes.FORM)) * known.RANK_COUNT + which
     family = load64(load64(planner + known.FAMILIES) + 8 * number)
     if family == 0:
         return 1 + number
     _arrange(work, known.RANKS[which], params)
-    tasks, steps, elements = 1, 1, 1
+    tasks, steps = 1, 1
     for slot in range(known.RANKS[which]):
         n, grid = load64(params + 8 * slot), load64(family + known.GRID + 8 * slot)
-        elements = elements * n
         steps = steps * steps_of(n, load64(family + known.BLOCK + 8 * slot))
         if grid:
             tasks = tasks * steps_of(n, grid)
-    moved = elements * load64(work + axes.EACH)
     weight = max(LEAST_BYTES, max(moved, steps * STEP_BYTES[load64(work + axes.FORM)]))
     if weight >= load64(planner + known.BUDGET):
         return known.HEAVY

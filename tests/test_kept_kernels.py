@@ -20,12 +20,12 @@ from ttc_llvm.machine import lookup
 from ttc_llvm.runtime import backend, kept_kernels
 
 CALLS = """
-import io, sys
+import io, os, sys
+from threading import Thread
 import numpy as np
 import ttc_llvm
 from ttc_llvm.arrays.layouts import layouts
 PREPARED
-layouts().reset(payback=0)
 chance = np.random.default_rng()
 def at(place, values):
     # The same numbers at an address, of which it depends what kernel runs.
@@ -35,6 +35,7 @@ def at(place, values):
     found[...] = values
     return found
 def checked(threads):
+    layouts().reset(payback=0)
     for axes, shape in (((2, 0, 1), (64, 50, 60)), ((1, 0), (520, 517))):
         for alpha, beta in ((1, 0), (2, 0.5)):
             for place_a, place_b in ((0, 0), (0, 0), (16, 0), (16, 0), (0, 8), (16, 8)):
@@ -42,15 +43,26 @@ def checked(threads):
                 wanted = alpha * x.transpose(axes) + beta * out
                 assert ttc_llvm.transpose(x, axes, out=out, alpha=alpha, beta=beta, threads=threads) is out
                 assert np.allclose(out, wanted, rtol=1e-15)
+    assert not layouts().families._records
+def large():
+    # Threads from cold, then a small array.
+    x, small, results = chance.random((1024, 2048)), chance.random((30, 40)), []
+    threads = [Thread(target=lambda: results.append(ttc_llvm.transpose(x))) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(results) == 3 and all(np.array_equal(y, x.T) for y in results)
+    assert not layouts().families._records
+    assert np.array_equal(ttc_llvm.transpose(small), small.T) and layouts().families._records
 AFTER
 print(*(name for name in sys.modules if name.split(".")[0] in ("llvmlite", "ttc_llvm")), sep="\\n")
 """
 SERIAL = "checked(1)\nchecked(2)"
 FORKED = """
-import os
 child = os.fork()
 if child == 0:
-    checked(2)
+    CALLED
     os._exit("llvmlite" in sys.modules)
 assert os.waitpid(child, 0)[1] == 0
 """
@@ -91,12 +103,20 @@ def stored(_made: Path, tmp_path: Path) -> Path:
 
 
 @NATIVE
-@pytest.mark.parametrize("after", [SERIAL, FORKED])
+@pytest.mark.parametrize("after", [SERIAL, FORKED.replace("CALLED", "checked(2)")])
 def test_a_second_process_plans_and_compiles_nothing(stored: Path, after: str) -> None:
     """Neither for large arrays nor for misaligned ones; nor in a child of fork."""
     before = _rows(stored, "id, versions, image")
     assert not {*PLANNING} & _run(stored, after=after)
     assert _rows(stored, "id, versions, image") == before != []
+
+
+@NATIVE
+def test_large_arrays_load_no_any_size_kernel(tmp_path: Path) -> None:
+    """Neither while theirs is made nor when it is kept; a small one loads its own."""
+    assert {*PLANNING} <= _run(tmp_path, after="large()")
+    for after in ("large()", FORKED.replace("CALLED", "large()")):
+        assert not {*PLANNING} & _run(tmp_path, after=after)
 
 
 SPOILED = {
