@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import math
 import random
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -27,6 +30,7 @@ from ttc_llvm.contractions import (
     rates,
     space,
     splitting,
+    timing,
     traffic,
 )
 from ttc_llvm.contractions.execution import Execution
@@ -327,12 +331,28 @@ def test_rates_rank_copies_behind_products_in_place() -> None:
     every_speed = {sizes: min(1e10, 1e7 * max(sizes) * min(sizes)) for sizes in every}
     speed = Speed(every_speed, every_speed, ((0.0,),) * 4)
     fetched = ((1e-10,) * 4, (1e-10,) * 4), (1e-11, 1e-10)
-    known = rates.Rates(dict.fromkeys(rates.LAYOUTS, speed), 1e-6, *fetched, (2e10, 1e10), 1e-6, splitting.NO_GAINS)
+    speeds = dict.fromkeys(rates.LAYOUTS, speed)
+    known = rates.Rates(speeds, 1e-6, 1e-6, *fetched, (2e10, 1e10), 1e-6, splitting.NO_GAINS)
     merged = merge(Contraction("ij,jk->ik", dict.fromkeys("ijk", 512)))
     ranked = sorted(space.plans(merged), key=known.seconds)
     assert ranked[0].plan.copies == (None, None, None)
     assert ranked[0].scratch() == 0
     assert all(known.seconds(x) > known.seconds(ranked[0]) for x in ranked[1:])
+    slow = dataclasses.replace(known, run=1e-3)
+    assert all(slow.seconds(x) - known.seconds(x) == pytest.approx(1e-3 - 1e-6) for x in ranked)
+
+
+def test_clocks_are_hardly_timed_with_many_runs_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [0.0]
+
+    def passes(seconds: float) -> float:
+        now[0] += seconds
+        return now[0]
+
+    clock = partial(passes, 5e-7)
+    monkeypatch.setattr(timing, "time", SimpleNamespace(perf_counter=clock, process_time=clock))
+    assert timing.least(lambda: passes(1e-6)) == pytest.approx(1.5e-6)
+    assert timing.least(lambda: passes(1e-6), timing.TOGETHER) == pytest.approx(1e-6, rel=0.02)
 
 
 def test_what_the_last_cache_keeps_costs_less(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -30,15 +30,17 @@ CUTS = tuple((*kind, side) for kind in LAYOUTS for side in SIDES)
 class Rates:
     """Speeds of one data type.
 
-    products: by how BLAS takes its operands, transposed or not; call: seconds of a product of nothing; written: seconds
-    that each byte of a result beyond all caches takes, of short products that write it in one piece each, in several
-    and in many, and of long products; the same of results whose columns begin on cache lines; read: seconds that each
-    byte of an operand takes which is fetched from beyond them, in few pieces and in many; copied: bytes read and
-    written a second by copies, small ones and large ones beyond the caches; start: seconds of a copy of nothing; gains:
-    of cutting long products, and of operands on cache lines.
+    products: by how BLAS takes its operands, transposed or not; run: seconds of a plan, or of each of its pieces, but
+    for its products; call: of a product of nothing; written: seconds that each byte of a result beyond all caches
+    takes, of short products that write it in one piece each, in several and in many, and of long products; the same of
+    results whose columns begin on cache lines; read: seconds that each byte of an operand takes which is fetched from
+    beyond them, in few pieces and in many; copied: bytes read and written a second by copies, small ones and large ones
+    beyond the caches; start: seconds of a copy of nothing; gains: of cutting long products, and of operands on cache
+    lines.
     """
 
     products: Mapping[tuple[str, str], Speed]
+    run: float
     call: float
     written: tuple[tuple[float, ...], tuple[float, ...]]
     read: tuple[float, float]
@@ -49,7 +51,7 @@ class Rates:
     def seconds(self, products: Products) -> float:
         """The predicted time of a plan."""
         far = share_beyond(products.merged)
-        total = products.pieces * self._products(products.piece, far)
+        total = products.pieces * (self.run + self._products(products.piece, far))
         return total + sum(self._pass(products, tensor, far) for tensor in passes(products))
 
     def _products(self, products: Products, far: float) -> float:
@@ -108,7 +110,7 @@ def to_text(rates: Rates) -> str:
         for kind, speed in rates.products.items()
     }
     cuts = [rates.gains.cuts[key] for key in CUTS]
-    costs = [rates.call, rates.start, *rates.read, *rates.written[0], *rates.written[1]]
+    costs = [rates.run, rates.call, rates.start, *rates.read, *rates.written[0], *rates.written[1]]
     return json.dumps([products, costs, rates.copied, cuts])
 
 
@@ -117,14 +119,14 @@ def from_text(text: str) -> Rates:
     try:
         products, costs, copied, cuts = json.loads(text)
         speeds = {kind: _speed(*products["".join(kind)][:-1]) for kind in LAYOUTS}
-        call, start, few, many, *written = map(_number, costs)
+        run, call, start, few, many, *written = map(_number, costs)
         near, far = map(_positive, copied)
         lines = {kind: _two(products["".join(kind)][-1]) for kind in LAYOUTS}
         gains = Gains(dict(zip(CUTS, map(_positive, cuts), strict=True)), lines)
         both = tuple(written[:WAYS]), tuple(written[WAYS:])
         if len(both[1]) != WAYS:
             raise ValueError
-        return Rates(speeds, call, both, (few, many), (near, far), start, gains)
+        return Rates(speeds, run, call, both, (few, many), (near, far), start, gains)
     except (ValueError, TypeError, KeyError):
         raise PlanError(f"{text[:60]!r} does not tell the speeds of a machine") from None
 

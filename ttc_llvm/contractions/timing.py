@@ -25,18 +25,20 @@ from .splitting import NO_GAINS, Gains
 OFF = 16  # bytes beyond a cache line where arrays begin, as NumPy's large ones do
 ANYWHERE, LINES = (OFF, OFF, OFF), (OFF, OFF, 0)  # A, B and C; C on lines
 ROUNDS, FEWER, ENOUGH = 5, 3, 2e-3  # runs of each: fewer of those that take so many seconds together
+TOGETHER = 64  # runs timed as one where they take no longer than reading the clocks
 
 
 def product_seconds(
-    dtype: str, spec: str, sizes: Sequence[int], gains: Gains = NO_GAINS, at: tuple[int, int, int] = ANYWHERE
+    dtype: str, spec: str, sizes: Sequence[int], gains: Gains = NO_GAINS, at: tuple[int, int, int] = ANYWHERE,
+    times: int = 1,
 ) -> float:
     """Seconds of the products of a contraction in place. sizes: of its indices i, j, k, l and p; at: bytes beyond a
-    cache line where A, B and C begin."""
+    cache line where A, B and C begin; times: as in `least`."""
     extents = dict(zip("ijklp", sizes, strict=False))
     contraction = Contraction(spec, {index: extents[index] for index in extents if index in spec}, dtype)
     execution = Execution(contraction, next(plans(merge(contraction))), gains=gains)
     a, b, c = (_ones(contraction.shape(name), dtype, begin) for name, begin in zip(OPERANDS, at, strict=True))
-    return least(lambda: execution.run(a, b, c))
+    return least(lambda: execution.run(a, b, c), times)
 
 
 def many(spec: str) -> str:
@@ -46,22 +48,24 @@ def many(spec: str) -> str:
     return f"l{a},l{b}->l{c}"
 
 
-def copy_seconds(dtype: str, extent: int) -> float:
-    """Seconds of the transposition of a square matrix."""
+def copy_seconds(dtype: str, extent: int, times: int = 1) -> float:
+    """Seconds of the transposition of a square matrix. times: as in `least`."""
     x, y = (_ones((extent, extent), dtype, OFF) for _ in range(2))
     threads = runtime.num_threads()
-    return least(lambda: assignment.engine().assign(x.T, y, PLAIN, threads, 1, fresh=True))
+    return least(lambda: assignment.engine().assign(x.T, y, PLAIN, threads, 1, fresh=True), times)
 
 
-def least(run: Callable[[], Any]) -> float:
+def least(run: Callable[[], Any], times: int = 1) -> float:
     """Seconds of the fastest of some runs, after one that brings memory and code. One thread's time is that of its CPU,
-    without what others had of it; several threads together take more of that than has passed."""
+    without what others had of it; several threads together take more of that than has passed. times: runs that are
+    timed together, of which each counts."""
     run()
     found: list[float] = []
     while len(found) < FEWER or (len(found) < ROUNDS and len(found) * min(found) < ENOUGH):
         start = time.perf_counter(), time.process_time()
-        run()
-        found.append(min(time.process_time() - start[1], time.perf_counter() - start[0]))
+        for _ in range(times):
+            run()
+        found.append(min(time.process_time() - start[1], time.perf_counter() - start[0]) / times)
     return max(min(found), 1e-9)
 
 

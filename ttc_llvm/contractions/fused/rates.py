@@ -19,13 +19,13 @@ from ...tuning.database.records import Record, Request
 from ..gemm import LINE
 from ..last_cache import share_beyond, square
 from ..merged import C, merge
-from ..timing import least
+from ..timing import TOGETHER, least
 from .execution import FusedExecution, micro_kernel, revision
 from .job import rows_turned
 from .plan import Fused, FusedPlan
 
 KIND = "speeds"  # of rows in the database
-REVISION = "speeds2"  # raised when what is measured changes
+REVISION = "speeds3"  # raised when what is measured changes
 CACHE_BYTES = 1 << 20  # of what is found in a core's own caches
 THIN = 16  # terms of a product whose result is beyond all caches
 SHORT, LONG = 32, 256  # terms of a sum
@@ -168,8 +168,9 @@ def _measured(dtype: str) -> FusedRates:
     scattered = _product(dtype, (tall, ROW, THIN), turned=True) - known
     deep = _product(dtype, (wide, kernel.columns, wide))
     read = deep - start - side * (wide * term + tile) - area * packed
+    alone = _product(dtype, (1, 1, 1), times=TOGETHER)  # without the clocks, which all single runs above have counted
     found = FusedRates(
-        start, (several - start) / LONG, term, tile, apart - term * SHORT, far - term * SHORT, packed,
+        alone, (several - start) / LONG, term, tile, apart - term * SHORT, far - term * SHORT, packed,
         turned / (m * LONG), picked, fetched / (m * LONG), written / (area * size), scattered / (tall * ROW * size),
         streamed / (area * size), read / (area * size),
     )  # fmt: skip
@@ -186,10 +187,11 @@ def _added(dtype: str, sizes: tuple[int, int, int], turned: bool = False) -> flo
 
 def _product(
     dtype: str, sizes: tuple[int, int, int], spread_a: int = 1, turned: bool = False, streams: bool = False,
-    batches: int = 1,
+    batches: int = 1, times: int = 1,
 ) -> float:  # fmt: skip
     """Seconds of a product of k x n, columns, by k x m, rows. spread_a: elements from one to the next in A; turned:
-    not rows but columns follow each other in C, and rows are as far from each other as in a larger tensor."""
+    not rows but columns follow each other in C, and rows are as far from each other as in a larger tensor; times: as in
+    `least`."""
     m, n, k = sizes
     kind = dtypes.to_numpy(dtypes.dtype(dtype))
     result, strides_c = ("bij", (m * FAR, FAR, 1)) if turned else ("bji", (n * m, m, 1))
@@ -203,7 +205,7 @@ def _product(
     plan = FusedPlan(rows, columns, terms, others, (made.rows, made.columns, made.terms), streams)
     run = FusedExecution(stated, Fused(merged, plan), 1).run
     a, b, c = (_laid(stated, name, kind) for name in "abc")
-    return least(lambda: run(a, b, c))
+    return least(lambda: run(a, b, c), times)
 
 
 def _apart(dtype: str, rows: int, many: int) -> float:
