@@ -18,12 +18,14 @@ from ttc_llvm.compiling.options import checked
 from ttc_llvm.contractions import plans as every_plan
 from ttc_llvm.contractions.fused import rates, shares, space
 from ttc_llvm.contractions.fused.execution import FusedExecution
-from ttc_llvm.contractions.fused.plan import FusedPlan, parse
+from ttc_llvm.contractions.fused.job import job
+from ttc_llvm.contractions.fused.plan import Fused, FusedPlan, parse
 from ttc_llvm.contractions.gemm import LINE
 from ttc_llvm.contractions.merged import merge
 from ttc_llvm.contractions.predicting import Predictions
 from ttc_llvm.contractions.splitting import NO_GAINS
 from ttc_llvm.contractions.task import ContractionTask
+from ttc_llvm.ir_builders.fused import fields as f
 from ttc_llvm.ir_builders.fused.micro_kernel import add_micro_kernel
 from ttc_llvm.ir_builders.module import new_module
 from ttc_llvm.lazy_dataclasses import replace
@@ -152,6 +154,50 @@ def test_rows_and_columns_are_packed_in_every_way(dtype: str, spec: str, size: d
         c[...] = np.nan
         FusedExecution(stated, products, 1 + number % 2).run(a, b, c)
         assert (c == np.einsum(spec, a, b, optimize=True)).all()
+
+
+EVEN = (200, 200, 50, 1), (330, 330, 9, 1), (900, 150, 20, 1), (150, 901, 20, 1), (61, 60, 30, 6)
+
+
+@pytest.mark.parametrize("dtype", "sdcz")
+@pytest.mark.parametrize(("m", "n", "k", "batches"), EVEN)
+def test_two_threads_share_a_product_evenly(dtype: str, m: int, n: int, k: int, batches: int) -> None:
+    """By batches, rows or columns: the longer part has little more than a half."""
+    stated = Contraction("bik,bkj->bij", {"b": batches, "i": m, "j": n, "k": k}, dtype)
+    for products in space.plans(merge(stated)):
+        words = words_of(products)
+        extents = products.batches, *products.sizes[:2]
+        assert -(-words["TASKS"] // 2) * words["STEP"] <= 0.54 * extents[words["SIDE"]]
+
+
+def words_of(products: Fused) -> dict[str, int]:
+    """What the job of a plan says of threads, and of turns."""
+    words = job(products, MicroKernel.of(products.merged.dtype, backend.host_target())).words
+    return {name: int(words[getattr(f, name) // 8]) for name in ("SIDE", "STEP", "TASKS", "TURN_HEIGHT", "RUN")}
+
+
+def test_threads_do_not_each_pack_a_matrix_that_is_picked_one_by_one() -> None:
+    sides = set()
+    for products in space.plans(merge(Contraction("imjn,lnkm->ijkl", dict.fromkeys("ijklmn", 24), "d"))):
+        left, right = (products.is_packed_by_vectors(tensor) for tensor in products.tensors[:2])
+        if left != right:
+            sides.add((left, words_of(products)["SIDE"]))
+    assert sides == {(False, f.BY_ROWS), (True, f.BY_COLUMNS)}
+
+
+def test_threads_begin_at_whole_turns_where_these_are_many() -> None:
+    rows = MicroKernel.of("s", backend.host_target()).rows
+    for length, are_many in ((64, False), (8192, True)):
+        stated = Contraction("akb,jk->jba", {"a": 48, "b": length, "j": 3, "k": 2}, "s")
+        a, b = np.arange(96 * length, dtype="f").reshape(48, 2, length) % 7, np.ones((3, 2), "f")
+        for products in space.plans(merge(stated)):
+            words = words_of(products)
+            turn = words["TURN_HEIGHT"] * words["RUN"]
+            if turn:
+                assert words["STEP"] == (turn if are_many and turn % rows == 0 else rows)
+                c = np.full(stated.shape("c"), np.nan, "f")
+                FusedExecution(stated, products, 3).run(a, b, c)
+                assert (c == a.sum(1).T).all()
 
 
 MACHINES = "avx512", "knl", "avx2", "avx", "sse2", "neon", "sve", "vsx", "vsx-be", "rvv", "wasm"

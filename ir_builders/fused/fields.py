@@ -34,6 +34,6 @@ BY_BATCH, BY_ROWS, BY_COLUMNS = range(3)  # sides
 CALL_C, CALL_WAY, CALL_FIRST, CALL_LATER = 0, 8, 16, 16 + 96
 CALL_BYTES = CALL_LATER + 96
 LINE = 64
-PARTS = 64  # tasks of the side that threads share, at least where it is long enough
+PARTS = 64  # the most threads that the side they share is chosen for
 MOST_INDICES = 52
 JOB_BYTES = AXES + BATCH_AXIS * (MOST_INDICES + 4)  # of which a turn adds some

@@ -6,19 +6,55 @@ from ..words import load64, store64
 from . import fields as f
 
 FEW = 64  # columns, beside which packing rows takes long
+PACKED, PICKED = 14, 60  # products that take as long as an element that is packed with its neighbours, or by itself
+MANY = 32  # turns that threads share well
 
 
 def settle(job: int) -> int:
-    """Lay out scratch, and say which side threads share."""
+    """Lay out scratch, and say which side threads share: the one whose longest part is the shortest."""
     place(job)
-    rows = (load64(job + f.M) + load64(job + f.TILE_M) - 1) // load64(job + f.TILE_M)
-    columns = (load64(job + f.N) + load64(job + f.TILE_N) - 1) // load64(job + f.TILE_N)
-    batches = load64(job + f.BATCHES)
-    if batches >= f.PARTS or batches > max(rows, columns):
+    m, n, batches = load64(job + f.M), load64(job + f.N), load64(job + f.BATCHES)
+    step_m, step_n = step_of_rows(job), load64(job + f.TILE_N)
+    rows, columns = (m + step_m - 1) // step_m, (n + step_n - 1) // step_n
+    of_a, of_b = packed(job, f.M_AXES, 8), packed(job, f.N_AXES, 16)
+    by_batch = longest(batches, m * n + of_a * m + of_b * n, 0)
+    by_rows = longest(rows, batches * step_m * (n + of_a), batches * of_b * n)
+    by_columns = longest(columns, batches * step_n * (m + of_b), batches * of_a * m)
+    if by_batch <= min(by_rows, by_columns):
         return divide(job, f.BY_BATCH, 1, batches)
-    if load64(job + f.M) >= load64(job + f.N):
-        return divide(job, f.BY_ROWS, load64(job + f.TILE_M), rows)
-    return divide(job, f.BY_COLUMNS, load64(job + f.TILE_N), columns)
+    if by_rows <= by_columns:
+        return divide(job, f.BY_ROWS, step_m, rows)
+    return divide(job, f.BY_COLUMNS, step_n, columns)
+
+
+def longest(tasks: int, each: int, besides: int) -> int:
+    """The time of the longest part, summed up for two parts, for four and so on. each: of a task; besides: of what
+    every part does."""
+    total, parts = 0, 2
+    while parts <= f.PARTS:
+        total += (tasks + parts - 1) // parts * each + besides
+        parts = 2 * parts
+    return total
+
+
+def packed(job: int, axes: int, word: int) -> int:
+    """The time of an element of A or B to be packed. word: of its stride along terms."""
+    return PACKED if follow(job, axes, 8) or follow(job, f.K_AXES, word) else PICKED
+
+
+def follow(job: int, axes: int, word: int) -> int:
+    """1 where elements of a tensor follow each other along the last index of a class. word: of its stride."""
+    number = load64(job + axes)
+    last = job + load64(job + axes + f.PLACE) + f.AXIS * (number - 1)
+    return number == 0 or load64(last + word) == load64(job + f.SIZE)
+
+
+def step_of_rows(job: int) -> int:
+    """Rows of a task: a tile, or whole turns where these are many, as a part of one is packed the slow way."""
+    tile, turned = load64(job + f.TILE_M), load64(job + f.TURN_HEIGHT) * load64(job + f.RUN)
+    if turned == 0 or turned % tile != 0 or load64(job + f.M) < MANY * turned:
+        return tile
+    return turned
 
 
 def divide(job: int, side: int, step: int, tasks: int) -> int:
