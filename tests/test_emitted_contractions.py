@@ -213,7 +213,7 @@ def test_objects_for_other_machines_are_not_tuned(tmp_path: Path, capsys: pytest
 
 @pytest.mark.parametrize(("options", "message"), [
     (["--lda=1,2,3"], "--lda is an option of transpositions"),
-    (["--size=a:2"], "has no extent of index i"),
+    (["--size=a:2"], "size {'a': 2} has no extent of index i"),
     (["--size=3,4"], "--einsum needs the extent of each index"),
     (["--size=a:2,a:3"], "index a has two extents"),
     (["--size=ab:2"], "a letter and an extent for each index"),

@@ -150,12 +150,12 @@ def _sizes(given: Contraction) -> tuple[tuple[str, int], ...]:
     wanted = dict.fromkeys("".join(operands))
     for index in wanted:
         if index not in known:
-            raise ProblemError(f"size {shown(given.size)} has no extent of index {index}")
+            raise ProblemError(f"size {shown(known)} has no extent of index {index}")
         if sum(index in indices for indices in operands) < 2:
             raise ProblemError(f"index {index} of spec {shown(given.spec)} stands in one tensor only")
     if len(known) != len(wanted):
         other = next(index for index in known if index not in wanted)
-        raise ProblemError(f"size {shown(given.size)} has index {shown(other)}, which spec {given.spec!r} lacks")
+        raise ProblemError(f"size {shown(known)} has index {shown(other)}, which spec {given.spec!r} lacks")
     rule = arguments.between(0, COUNT_LIMIT)
     return tuple((index, rule(f"the extent of index {index}", known[index], ProblemError)) for index in wanted)
 
