@@ -59,7 +59,8 @@ def _begins_run(b: ir.IRBuilder, line: PartialLine, box: Box) -> ir.Value:
 
 def peeled(k: Context, b: ir.IRBuilder, node: Peeled, box: Box) -> None:
     """A micro-tile at B's boundaries, or a masked edge; and another edge before a row's first boundary."""
-    peeling, tile, lengths = Peeling.of(b, node, box, k.axes), MicroTile.of(node.body, k.machine), box.lengths
+    peeling, tile = Peeling.of(b, node, box, k.axes, k.arguments["b"]), MicroTile.of(node.body, k.machine)
+    lengths = box.lengths
     with guarded(b, peeling.is_head(b), "head"):
         k.edges.call(b, node.edge, box.ends(node.edge), peeling.head(lengths))
     there = box.moved(b, k.sizes, node.axis, peeling.ahead, node.body.block[node.axis])

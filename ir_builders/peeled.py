@@ -54,10 +54,12 @@ class Peeling:
     at: Mapping[int, Int]
 
     @classmethod
-    def of(cls, b: ir.IRBuilder, node: Peeled, box: Box, axes: tuple[Axis, ...]) -> Peeling:
-        """The displacement at this box, which is on a boundary if B's first element is."""
+    def of(cls, b: ir.IRBuilder, node: Peeled, box: Box, axes: tuple[Axis, ...], start: ir.Value) -> Peeling:
+        """The displacement at this box, which is on a boundary if B's first element is, at `start`: found there once
+        where all rows lie in lines alike."""
         first = box.position(b, node.axis)
-        ahead = _ahead(b, node, b.ptrtoint(box.ends(node.body)[1], I64))
+        alike = all(axis.extent == 1 or static(axis.stride_b) % node.grain == 0 for axis in axes[node.axis + 1 :])
+        ahead = _ahead(b, node, b.ptrtoint(start if alike else box.ends(node.body)[1], I64))
         left = b.sub(i64(static(axes[node.axis].extent)), b.add(i64(first), ahead), name="left")
         return cls(node, axes, ahead, first, left, {k: box.position(b, k) for k in node.following})
 

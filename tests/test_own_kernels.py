@@ -26,10 +26,10 @@ def test_images_that_l2_nearly_holds_are_written_past_it(turned: tuple[slice, ..
 
 def test_planes_are_merged_with_the_lines_of_each_prefetched() -> None:
     target = lookup.find("emeraldrapids")
-    for channels in (3, 4):
+    for channels, ahead in ((3, own_plans.PLANES_AHEAD), (4, own_plans.FOUR_AHEAD)):
         x = np.empty((channels, 1080, 1920), np.uint16).transpose(1, 2, 0)
         plan = own_plans.modelled(placing.moves(x, np.empty_like(x, order="C"), 2).canonical, target, 1, FREE)
-        assert (plan.store, plan.fetch, plan.prefetch) == (Store.ALIGNED, Fetch.BLOCKS, own_plans.PLANES_AHEAD)
+        assert (plan.store, plan.fetch, plan.prefetch) == (Store.ALIGNED, Fetch.BLOCKS, ahead)
         assert str(parse(str(plan))) == str(plan)
 
 
@@ -47,3 +47,23 @@ def test_pixels_are_written_into_a_last_cache_that_keeps_them(turned: Any, beyon
         plan = own_plans.modelled(placing.moves(view, np.empty(view.shape, "f4"), 4).canonical, target, 1, FREE)
         assert plan.store is store and ahead in (None, plan.prefetch)
         assert str(parse(str(plan))) == str(plan)
+
+
+@pytest.mark.parametrize(("rows", "store"), [(480, Store.CACHED), (2160, Store.COMBINED)])
+def test_transposed_pixels_are_written_into_a_last_cache_that_keeps_them(rows: int, store: Store) -> None:
+    x = np.empty((rows, 3840, 3), np.uint8).swapaxes(0, 1)
+    canonical = placing.moves(x, np.empty_like(x, order="C"), 1).canonical
+    kept, other = (own_plans.modelled(canonical, lookup.find(name), 1, FREE) for name in ("znver5", "znver4"))
+    assert kept.store is store
+    ahead = Fetch.BLOCKS, own_plans.CROSSED_AHEAD
+    assert ((kept.fetch, kept.prefetch) == ahead) is (store is Store.COMBINED) and other.prefetch != ahead[1]
+
+
+def test_items_are_picked_in_micro_tiles_of_two_lines() -> None:
+    target = lookup.find("znver5")
+    for shape in ((1 << 20,), (4096, 600)):
+        x = np.empty(shape, "f8")[..., ::2]
+        plan = own_plans.modelled(placing.moves(x, np.empty(x.shape), 8).canonical, target, 1, FREE)
+        assert (plan.block[0], plan.prefetch) == (16, own_plans.DOUBLED_AHEAD) and plan.tile[0] % 16 == 0
+    short = placing.moves(x[:, :6], np.empty((4096, 6)), 8).canonical
+    assert own_plans.modelled(short, target, 1, FREE).block[0] < 16
