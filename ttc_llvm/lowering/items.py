@@ -3,13 +3,17 @@ such item (pixels, interleaved channels, pairs). A row of four floats is an item
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from ..lazy_dataclasses import replace
 from ..machine.target import Target
 from ..problem import dtypes
 from ..problem.canonical import Axis, Placed, canonicalise, static
 from ..problem.kinds import Kinds
-from ..problem.problem import Problem
 from .plan import CpuPlan
+
+if TYPE_CHECKING:
+    from ..problem.problem import Problem
 
 
 def placed(problem: Problem, target: Target, kinds: Kinds | None = None) -> Placed:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import mmap
+import os
 import platform
 import sys
-from collections.abc import Mapping
-from pathlib import Path
+from collections.abc import Iterator, Mapping
 
-from .cpu_features import needs
+from .. import locks
 from .target import Target
 
-CACHES = Path("/sys/devices/system/cpu/cpu0/cache")
+CACHES = "/sys/devices/system/cpu/cpu0/cache"
 _UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 SERVED = ("x86_64", "aarch64")  # processors that kernels run on
 WHERE = "kernels run on x86-64 and AArch64 Linux only"
@@ -28,11 +28,11 @@ def unserved() -> str | None:
     return f"this machine is {here}: {WHERE}"
 
 
-def caches(root: Path = CACHES) -> dict[str, int]:
+def caches(root: str | os.PathLike[str] = CACHES) -> dict[str, int]:
     """l1, l2, line, page (bytes) and ways of CPU 0 for `target.for_features`; unknown ones are absent."""
     found = {"page": mmap.PAGESIZE}
-    for index in sorted(root.glob("index*")):
-        level, kind, size, ways, line = (_read(index / name) for name in _FILES)
+    for index in _indices(root):
+        level, kind, size, ways, line = (_read(index, name) for name in _FILES)
         if kind == "Instruction" or not _bytes(size):
             continue
         if level == "1":
@@ -43,17 +43,27 @@ def caches(root: Path = CACHES) -> dict[str, int]:
     return found
 
 
-def last_cache(root: Path = CACHES) -> int:
+def last_cache(root: str | os.PathLike[str] = CACHES) -> int:
     """Bytes of the largest cache that CPU 0 reads through; 0 where the system does not tell."""
-    return max((_bytes(_read(index / "size")) for index in root.glob("index*")), default=0)
+    return max((_bytes(_read(index, "size")) for index in _indices(root)), default=0)
 
 
 _FILES = ("level", "type", "size", "ways_of_associativity", "coherency_line_size")
 
 
-def _read(path: Path) -> str:
+def _indices(root: str | os.PathLike[str]) -> Iterator[str]:
+    """The folders of the caches."""
     try:
-        return path.read_text().strip()
+        names = sorted(os.listdir(root))
+    except OSError:
+        return
+    yield from (os.path.join(root, name) for name in names if name.startswith("index"))
+
+
+def _read(folder: str, name: str) -> str:
+    try:
+        with open(os.path.join(folder, name), encoding="utf-8") as file:
+            return file.read().strip()
     except OSError:
         return ""
 
@@ -66,4 +76,5 @@ def _bytes(text: str) -> int:
 
 def missing(target: Target, available: Mapping[str, bool]) -> tuple[str, ...]:
     """The features that the target needs and this machine lacks, sorted; empty where its code runs here."""
+    needs = locks.imported(".cpu_features", __package__).needs
     return tuple(sorted(name for name in needs(target) if not available.get(name, False)))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from math import prod
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .. import locks
 from ..errors import ProblemError
@@ -18,9 +18,10 @@ from . import dtypes
 from .dtypes import DType
 from .kinds import COPY, Alpha, Beta, Kinds
 from .layouts import column_major
-from .problem import Problem
-from .summands import kinds_of
 from .terms import Term
+
+if TYPE_CHECKING:
+    from .problem import Problem
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +174,7 @@ def static(size: Size) -> int:
 
 def canonicalise(problem: Problem, kinds: Kinds | None = None) -> Placed:
     """The canonical form of a problem for these kinds (by default those of its own alpha and beta)."""
-    wanted = kinds or kinds_of(problem)
+    wanted = kinds or locks.imported(".summands", __package__).kinds_of(problem)
     if problem.terms and wanted.alpha is not Alpha.ZERO:  # else A is not read
         return locks.imported(".sums", __package__).summed(problem, wanted)  # type: ignore[no-any-return]
     strides_a, strides_b = column_major(problem.outer_a), column_major(problem.outer_b)
@@ -227,8 +228,7 @@ def _merge(axes: Sequence[Axis]) -> list[Axis]:
     merged: list[Axis] = []
     for axis in axes:
         if merged and _contiguous(merged[-1], axis):
-            last = merged[-1]
-            merged[-1] = replace(last, extent=static(last.extent) * static(axis.extent))
+            merged[-1] = replace(merged[-1], extent=static(merged[-1].extent) * static(axis.extent))
         else:
             merged.append(axis)
     return merged

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 from ..lazy_dataclasses import dataclass, replace
 from .canonical import Axis, Canonical, Placed, Size, from_axes, static
 from .dtypes import DType
 from .kinds import Alpha, Kinds
 from .layouts import column_major
-from .problem import Problem
 from .terms import Term
+
+if TYPE_CHECKING:
+    from .problem import Problem
 
 LARGEST = 24  # group of permutations whose tiles are visited together
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from .. import locks
 from ..errors import TargetError
-from ..machine import arm_features, host, lookup
+from ..machine import host, lookup
 from ..machine.target import Target
-from . import hwcap
 from .told import Told
 
 Features = Mapping[str, bool]
@@ -32,7 +32,8 @@ def _by_llvm(answers: Told) -> tuple[str, str, Features]:
 
 def _by_linux(_: Told) -> tuple[str, str, Features]:
     """LLVM does not say how long SVE's registers are, and takes features from a text that emulators lack."""
-    processor = hwcap.processor()
+    arm_features = locks.imported("..machine.arm_features", __package__)
+    processor = locks.imported(".hwcap", __package__).processor()
     found = arm_features.features(processor.capabilities, processor.sve_bits)
     return processor.cpu, arm_features.switches(found), {**found, **arm_features.lengths(processor.sve_bits)}
 

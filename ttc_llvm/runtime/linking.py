@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from .. import locks
 from ..errors import CompileError
 from ..tuning.database.packing import is_image
-from . import backend, heap, interrupts
+from . import backend, heap
 from .mapping import Loaded as Loaded
 from .mapping import mapped
 
@@ -44,17 +44,18 @@ def image_of(code: bytes, symbols: Sequence[str], facts: tuple[int, ...] = ()) -
 class _Linked(Loaded):
     """Machine code that LLVM has linked."""
 
-    __slots__ = ("_jit", "_library")
+    __slots__ = ("_held", "_jit", "_library")
 
     def __init__(self, library: binding.ResourceTracker, jit: binding.LLJIT, symbols: Sequence[str]) -> None:
         super().__init__(None, {symbol: library[symbol] for symbol in symbols}, ())
         self._library, self._jit = library, jit
+        self._held = locks.imported(".interrupts", __package__).held  # destructors cannot import
 
     def __del__(self) -> None:
         """Unmap the code, without being interrupted (see `backend.uninterrupted`); destructors cannot raise."""
         if sys.is_finalizing():  # as llvmlite's own objects do
             return
-        with interrupts.held(later=True):
+        with self._held(later=True):
             del self._library, self._jit
 
 
