@@ -25,9 +25,9 @@ MOST_AXES = 64
 MOST_PLACES = 1024  # that rows are packed to at a time
 MOST_COLUMNS = 8  # of a tile
 MOST_RUNS = 16  # of rows or columns that are packed together
-# The words of a carry: whether a tile begins its lines, and whether the next one does not go on; how the last one was
-# written, and where its offsets are. Behind them are lines, those of columns that are not whole yet.
-STARTS, ENDS, HOW, LAST_ROWS, LAST_COLUMNS, PARTIAL = 0, 8, 16, 24, 32, 64
+# The words of a carry: whether a tile begins its lines, and whether the next one does not go on. Behind them are lines,
+# those of columns that are not whole yet.
+STARTS, ENDS, PARTIAL = 0, 8, 64
 BY_BATCH, BY_ROWS, BY_COLUMNS = range(3)  # sides
 # The words of a call: the address of C; how it is written; the scalars of the first block of terms; those of others,
 # which add to C.

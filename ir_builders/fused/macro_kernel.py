@@ -3,18 +3,13 @@ packed, and multiplied tile by tile."""
 
 from __future__ import annotations
 
-from ttc_llvm.lowering.micro_kernel import piece
-
 from ..words import fence, load64, local, store64
 from . import fields as f
-from .calls import ADD, KEEP, PIECES, SET, STREAM, TURNED, multiply_part, multiply_tile, scatter_tile
+from .calls import ADD, SET, STREAM, TURNED
 from .packing import pack_block_of_columns, pack_block_of_rows
-from .past_caches import IN_A_ROW, IN_HALVES, JOINED, flush, inspect_columns, streamed, way_past
-
-IN_PIECES = 4  # a flag of a tile of rows beside `IN_A_ROW`: those of each piece of a register follow each other in C
-APART = 8  # the flag of its first register, and so on: whose rows do not follow each other
-
-CLOSE, MANY = 16 << 10, 64  # bytes of a tile's rows that stay in L1, and times as many of a block's columns in L2
+from .past_caches import inspect_columns, stream_tiles
+from .rows_of_c import inspect_rows
+from .tiles import tiles
 
 
 def multiply(a: int, b: int, call: int, job: int, scratch: int, begin: int, end: int) -> int:
@@ -73,7 +68,10 @@ def rows(
         tabulate(job, f.M_AXES, first, m, load64(job + f.TILE_M), of_a, of_c)
         inspect_rows(job, scratch, first, m)
         pack_block_of_rows(job, a, scratch, first, m, k)
-        tiles(job, c, scalars, way, scratch, m, n, k)
+        if way == STREAM:
+            stream_tiles(job, c, scalars, scratch, m, n, k)
+        else:
+            tiles(job, c, scalars, way, scratch, m, n, k)
         first += m
     return 0
 
@@ -122,102 +120,4 @@ def tabulate(job: int, axes: int, first: int, count: int, tile: int, one: int, o
     for k in range(count, (count + tile - 1) // tile * tile):
         store64(one + 8 * k, load64(one + 8 * (count - 1)))
         store64(other + 8 * k, load64(other + 8 * (count - 1)))
-    return 0
-
-
-def inspect_rows(job: int, scratch: int, first: int, m: int) -> int:
-    """Set the flags of each tile of rows from `first` on. The last one may have whole registers only.
-
-    Rows of the innermost axis follow each other in C where it is that one's: only its ends are looked at."""
-    tile, size, group = load64(job + f.TILE_M), load64(job + f.SIZE), load64(job + f.GROUP)
-    part, flags, run = piece(group), scratch + load64(job + f.FLAGS), run_in_c(job)
-    of_c, edge = scratch + load64(job + f.ROWS_C), run - first % run
-    for number in range((m + tile - 1) // tile):
-        start = number * tile
-        count, found, are_apart, are_cut, in_middle = min(tile, m - start), 0, 0, 0, 1
-        while edge < start + count:
-            row, step = edge - start, load64(of_c + 8 * edge) - load64(of_c + 8 * edge - 8)
-            if row > 0 and step != size:
-                found |= APART << row // group if row % group else 0
-                are_apart, are_cut = 1, are_cut | row % part
-                in_middle &= 2 * row == tile
-            edge += run
-        if found == 0 and are_apart == 0 and count % group == 0:
-            found = IN_A_ROW
-        elif are_cut == 0 and count % group == 0:
-            found |= IN_PIECES
-        if found & IN_PIECES and count == tile and in_middle:
-            half = load64(of_c + 8 * (start + tile // 2)) - load64(of_c + 8 * start)
-            found |= IN_HALVES if half % f.LINE == 0 else 0
-        store64(flags + 8 * number, found)
-    return 0
-
-
-def run_in_c(job: int) -> int:
-    """So many rows of the innermost axis follow each other in C, 1 = it is another tensor's."""
-    number = load64(job + f.M_AXES)
-    last = job + load64(job + f.M_AXES + f.PLACE) + f.AXIS * (number - 1)
-    return load64(last) if number > 0 and load64(last + 16) == load64(job + f.SIZE) else 1
-
-
-def tiles(job: int, c: int, scalars: int, way: int, scratch: int, m: int, n: int, k: int) -> int:
-    """All tiles of a block of C, one column of them after the other, or one row."""
-    tile_m, tile_n, carry = load64(job + f.TILE_M), load64(job + f.TILE_N), scratch + load64(job + f.CARRY)
-    by_rows = are_closer_along_columns(job, scratch, m, n, k)
-    if way == STREAM:
-        by_rows = load64(scratch + load64(job + f.ACROSS)) & JOINED
-        store64(carry + f.HOW, 0)
-    outer, inner = (n + tile_n - 1) // tile_n, (m + tile_m - 1) // tile_m
-    if by_rows:
-        outer, inner = inner, outer
-    for i in range(outer):
-        for j in range(inner):
-            tile(job, c, scalars, way, scratch, m, n, k, i if by_rows else j, j if by_rows else i)
-    return flush(c, carry) if way == STREAM else 0
-
-
-def are_closer_along_columns(job: int, scratch: int, m: int, n: int, k: int) -> int:
-    """1 where the next columns are closer in C than the next rows, and a tile's rows of A stay in L1 meanwhile."""
-    rows, columns, size = load64(job + f.TILE_M), load64(job + f.TILE_N), load64(job + f.SIZE)
-    if max(rows * MANY, n) * k * size > MANY * CLOSE:
-        return 0
-    of_rows, of_columns = scratch + load64(job + f.ROWS_C), scratch + load64(job + f.COLUMNS_C)
-    return distance(of_columns, n, columns) < distance(of_rows, m, rows)
-
-
-def distance(offsets: int, count: int, tile: int) -> int:
-    """Bytes from a tile to the next along one side; 0 where there is one tile."""
-    found = load64(offsets + 8 * tile) - load64(offsets) if count > tile else 0
-    return max(found, -found)
-
-
-def tile(
-    job: int, c: int, scalars: int, way: int, scratch: int, m: int, n: int, k: int, row: int, column: int
-) -> int:
-    """A tile of a block. One of whole registers whose rows, or those of their pieces, follow each other is written at
-    once, others from memory."""
-    tile_m, tile_n, size = load64(job + f.TILE_M), load64(job + f.TILE_N), load64(job + f.SIZE)
-    left_m, left_n, group = m - row * tile_m, n - column * tile_n, load64(job + f.GROUP)
-    rows_c = scratch + load64(job + f.ROWS_C) + 8 * tile_m * row
-    of_c = scratch + load64(job + f.COLUMNS_C) + 8 * tile_n * column
-    panel_a = scratch + load64(job + f.PANELS_A) + tile_m * k * size * row
-    panel_b = scratch + load64(job + f.PANELS_B) + tile_n * k * size * column
-    kept, found = scratch + load64(job + f.TILE), load64(scratch + load64(job + f.FLAGS) + 8 * row)
-    plain = SET if way == STREAM else way
-    is_whole = left_n >= tile_n and way < TURNED
-    if way == STREAM and is_whole and left_m >= tile_m:
-        across = load64(scratch + load64(job + f.ACROSS) + 8 * column)
-        past = way_past(c + load64(rows_c) + load64(of_c), found, across)
-        if past:
-            return streamed(job, c, scalars, scratch, k, panel_a, panel_b, rows_c, of_c, past)
-    is_direct = is_whole and found & IN_A_ROW
-    to, how = c if is_direct else kept, plain if is_direct else KEEP
-    if is_whole and found & IN_PIECES and plain == SET:
-        is_direct, to, how = 1, c, SET | PIECES
-    if left_m > tile_m - group:
-        multiply_tile(k, panel_a, panel_b, to, rows_c, of_c, scalars, how)
-    else:
-        multiply_part((left_m + group - 1) // group, k, panel_a, panel_b, to, rows_c, of_c, scalars, how)
-    if not is_direct:
-        scatter_tile(kept, c, rows_c, of_c, scalars, plain, min(tile_m, left_m), min(tile_n, left_n), found)
     return 0

@@ -14,7 +14,7 @@ from ..values import I64, PTR, at, counted, i64, splat
 from ..vector_loads import load
 from .arithmetic import CROSSED, OLD, OLD_SWAPPED, STRAIGHT, SUM, SUM_SWAPPED, Arithmetic, vector
 from .calls import ADD, SET, TURNED
-from .macro_kernel import APART
+from .rows_of_c import APART
 
 ARGUMENTS = ("tile", "c", "rows", "columns", "scalars", "way", "m", "n", "flags")
 
@@ -24,7 +24,7 @@ def add_scatter(module: ir.Module, kernel: MicroKernel, name: str = "scatter_til
     n columns of a tile that was kept go to C, way by way.
 
     rows, columns: their offsets in bytes; flags: of registers whose rows do not follow each other
-    (`macro_kernel.APART`)."""
+    (`rows_of_c.APART`)."""
     function = ir.Function(module, ir.FunctionType(I64, [I64] * len(ARGUMENTS)), name)
     function.linkage = "internal"
     function.attributes.add("nounwind")
