@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 
 from ttc_llvm.lowering.layout import HOLE, RegisterLayout, unflatten
 
@@ -64,6 +65,16 @@ def lane_bits(block: tuple[int, ...], s: RegisterLayout) -> tuple[Bit, ...] | No
             return None
     run = [(k, bit) for k in s.run for bit in range(width(block[k]))]
     return tuple(run[: width(s.lanes)])
+
+
+def filled(block: tuple[int, ...], lanes: Sequence[Bit]) -> list[Mask]:
+    """What registers with these lane bits hold of a block, each one for its values of all other bits."""
+    others = [bit for bit in every_bit(block) if bit not in lanes]
+    found: dict[tuple[int, ...], list[int]] = {}
+    for element in range(prod(block)):
+        content = found.setdefault(key(element, block, others), [HOLE] * (1 << len(lanes)))
+        content[sum(bit << place for place, bit in enumerate(key(element, block, lanes)))] = element
+    return [tuple(content) for content in found.values()]
 
 
 def every_bit(block: tuple[int, ...]) -> list[Bit]:

@@ -14,10 +14,10 @@ from functools import lru_cache
 from math import inf
 
 from ttc_llvm.lazy_dataclasses import dataclass, replace
-from ttc_llvm.lowering.layout import HOLE, RegisterLayout, rows_apart
+from ttc_llvm.lowering.layout import HOLE, RegisterLayout, rows_apart, sparse_axis
 
 from . import pieces
-from .bits import exchange
+from .bits import between, exchange, filled, lane_bits, width
 from .gather import gather
 from .padded_rows import spread_rows
 from .shuffles import Mask, Network, Pieces, Shuffle, padded
@@ -103,7 +103,7 @@ def _whole(
         bits = _fenced(bits, group)
     plain = not in_place and not _is_broadcast(sources)
     if bits is None and plain:
-        bits = _row_by_row(block, a, b, wanted, group)
+        bits = _without_gaps(block, a, b, wanted, group) or _row_by_row(block, a, b, wanted, group)
     least = _least_steps(start, wanted)
     if bits is not None and len(bits.steps) < least:
         return bits
@@ -123,14 +123,37 @@ def _row_by_row(
     if apart.lanes != b.lanes:
         return None
     rows = [padded(register.elements, apart.lanes) for register in apart.registers]
-    found = exchange(block, a, apart, rows, group)
+    found = exchange(block, a, apart, rows, group) or _without_gaps(block, a, apart, rows, group)
     if found is None:
         return None
-    tree = gather(rows, wanted, apart.lanes, b.lanes)
-    place = [*found.outputs, *range(found.inputs + len(found.steps), found.inputs + len(found.steps) + len(tree.steps))]
-    steps = [Shuffle(place[step.left], place[step.right], step.mask) for step in tree.steps]
-    whole = replace(found, steps=(*found.steps, *steps), outputs=tuple(place[value] for value in tree.outputs))
-    return _fenced(whole, group)
+    return _fenced(_followed(found, gather(rows, wanted, apart.lanes, b.lanes)), group)
+
+
+def _without_gaps(
+    block: tuple[int, ...], a: RegisterLayout, b: RegisterLayout, wanted: list[Mask], group: int
+) -> Network | None:
+    """The bit network from registers that a tree collects from those of A that have gaps; None where A's have none, or
+    where B's runs are not made of bits. What is left of their lanes holds B's topmost bits, which stay there."""
+    axis, lanes_b = sparse_axis(block, a), lane_bits(block, b)
+    if axis is None or lanes_b is None:
+        return None
+    own = [(axis, bit) for bit in range(width(block[axis]))][: len(lanes_b)]
+    others = [bit for bit in lanes_b if bit[0] != axis]
+    lanes = (*own, *others[len(others) - min(len(others), len(lanes_b) - len(own)) :])
+    dense = filled(block, lanes)
+    tree = gather([padded(register.elements, a.lanes) for register in a.registers], dense, a.lanes, 1 << len(lanes))
+    found = between(block, lanes, b, dense, wanted, group)
+    return None if found is None else _fenced(_followed(tree, found), group)
+
+
+def _followed(first: Network, then: Network) -> Network:
+    """One network whose outputs are the inputs of the other."""
+    values = first.inputs + len(first.steps)
+    place = [*first.outputs, *range(values, values + len(then.steps))]
+    steps = [Shuffle(place[step.left], place[step.right], step.mask) for step in then.steps]
+    return replace(
+        then, inputs=first.inputs, steps=(*first.steps, *steps), outputs=tuple(place[value] for value in then.outputs)
+    )
 
 
 def _least_steps(start: list[Mask], wanted: list[Mask]) -> int:

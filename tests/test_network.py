@@ -15,10 +15,10 @@ Block = tuple[int, ...]
 
 
 def built(
-    block: Block, strides_a: Block, strides_b: Block, width: int, group: int = 4, loads: Loads = WHOLE
+    block: Block, strides_a: Block, strides_b: Block, width: int, group: int = 4, loads: Loads = WHOLE, gaps: bool = False
 ) -> tuple[Network, RegisterLayout, RegisterLayout]:
     """The network of a block between two tensors, with registers of `width` lanes."""
-    a, b = register_layout(block, strides_a, width), register_layout(block, strides_b, width)
+    a, b = register_layout(block, strides_a, width, gaps=gaps), register_layout(block, strides_b, width)
     return network.build(block, a, b, sources(block, strides_a), group, loads), a, b
 
 
@@ -51,10 +51,10 @@ def simulate(net: Network, a: RegisterLayout) -> list[Block]:
 
 
 def check(
-    block: Block, strides_a: Block, strides_b: Block, width: int, group: int = 4, loads: Loads = WHOLE
+    block: Block, strides_a: Block, strides_b: Block, width: int, group: int = 4, loads: Loads = WHOLE, gaps: bool = False
 ) -> tuple[int, int]:
     """Simulate the network; the number of its shuffles and of pieces that loads insert."""
-    net, a, b = built(block, strides_a, strides_b, width, group, loads)
+    net, a, b = built(block, strides_a, strides_b, width, group, loads, gaps)
     values, wanted = simulate(net, a), sources(block, strides_a)
     for register, output in zip(b.registers, net.outputs, strict=True):
         assert len(values[output]) == b.lanes
@@ -104,6 +104,25 @@ def test_shuffles_of_known_blocks(
     block: Block, strides_a: Block, strides_b: Block, width: int, count: int
 ) -> None:
     assert check(block, strides_a, strides_b, width) == (count, 0)
+
+
+GAPS = [
+    ("every second of 32 bytes", (64, 32), (ROWS, 2), (1, ROWS), 64, 32 + 5 * 32),
+    ("every third of 16", (16, 16), (ROWS, 3), (1, ROWS), 16, 2 * 16 + 4 * 16),
+    ("every fourth of 8, backwards", (8, 8), (ROWS, -4), (1, ROWS), 8, 3 * 8 + 3 * 8),
+    ("7 of 8 rows, of every second", (7, 8), (ROWS, 2), (1, ROWS), 8, 7 + 24),
+    ("longer rows than a register", (8, 16), (ROWS, 2), (1, ROWS), 8, 16 + 48),
+    ("rows of 20 bytes without gaps in B", (20, 16), (ROWS, 2), (1, 20), 16, 140),
+]
+
+
+@pytest.mark.parametrize(
+    ("block", "strides_a", "strides_b", "width", "count"), [r[1:] for r in GAPS], ids=[r[0] for r in GAPS]
+)
+def test_gaps_are_left_out_before_registers_exchange_elements(
+    block: Block, strides_a: Block, strides_b: Block, width: int, count: int
+) -> None:
+    assert check(block, strides_a, strides_b, width, gaps=True) == (count, 0)
 
 
 IN_PIECES = [

@@ -67,3 +67,24 @@ def test_items_are_picked_in_micro_tiles_of_two_lines() -> None:
         assert (plan.block[0], plan.prefetch) == (16, own_plans.DOUBLED_AHEAD) and plan.tile[0] % 16 == 0
     short = placing.moves(x[:, :6], np.empty((4096, 6)), 8).canonical
     assert own_plans.modelled(short, target, 1, FREE).block[0] < 16
+
+
+@pytest.mark.parametrize("kind", ["u1", "u2", "f4", "f8", "c16"])
+@pytest.mark.parametrize("step", [2, -2, 3])
+def test_matrices_with_gaps_are_transposed_in_squares(kind: str, step: int) -> None:
+    target, items = lookup.find("znver5"), 64 // np.dtype(kind).itemsize
+    x = np.empty((600, 3 * 1000), kind)[:, ::step].T
+    canonical = placing.moves(x, np.empty_like(x, order="C"), x.itemsize).canonical
+    block = own_plans.modelled(canonical, target, 1, FREE).block
+    assert min(block) >= min(16, items) // 2 or 2 * abs(step) > items
+
+
+@pytest.mark.parametrize(("shape", "cached"), [((90, 70, 90), True), ((90, 64, 90), True), ((90, 700, 90), False)])
+def test_short_rows_of_wide_items_are_written_into_a_last_cache_that_keeps_them(
+    shape: tuple[int, ...], cached: bool
+) -> None:
+    x = np.empty(shape, "f8").swapaxes(1, 2)
+    canonical = placing.moves(x, np.empty_like(x, order="C"), 8).canonical
+    kept, other = (own_plans.modelled(canonical, lookup.find(name), 1, FREE) for name in ("znver5", "znver4"))
+    assert (kept.store is Store.CACHED) is cached and other.store is not Store.CACHED
+    assert not cached or (kept.tile[0], kept.prefetch, kept.inner) == (canonical.extents[0], 0, canonical.along("b"))

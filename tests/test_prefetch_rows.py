@@ -31,7 +31,7 @@ FLOAT = 4
 def test_rows_hold_every_element_once_in_the_order_of_memory(
     extents: tuple[int, ...], strides: tuple[int, ...], start: int
 ) -> None:
-    rows = BoxRows.of(extents, strides, FLOAT)
+    rows = BoxRows.of(extents, strides, FLOAT, LINE)
     count, starts = prod(extents[k] for k in rows.run), list(rows.starts())
     found = [rows.element(one, position) for one in starts for position in range(count)]
     assert sorted(found) == sorted(itertools.product(*map(range, extents)))
@@ -39,9 +39,22 @@ def test_rows_hold_every_element_once_in_the_order_of_memory(
     for number, one in enumerate(starts):
         address = [sum(i * s for i, s in zip(e, strides, strict=True)) * FLOAT for e in found[number * count :][:count]]
         low = sum(i * s for i, s in zip(one, strides, strict=True)) * FLOAT + rows.low
-        assert address == [low + FLOAT * position for position in range(count)]
+        assert address == [low + FLOAT * rows.step * position for position in range(count)]
         touched = {(start + byte) // LINE for byte in range(low, low + rows.length)}
         assert {(start + low + offset) // LINE for offset in rows.lines(LINE, closing=True)} == touched
+
+
+@pytest.mark.parametrize("step", [2, 3, -2, 5, 15, 16])
+def test_rows_with_gaps_are_prefetched_once_a_line(step: int) -> None:
+    rows = BoxRows.of((7, 40), (1000, step), FLOAT, LINE)
+    starts = list(rows.starts())
+    if step == LINE // FLOAT:
+        assert len(starts) == 7 * 40 and rows.length == FLOAT
+        return
+    assert starts == [(i, 0) for i in range(7)]
+    assert rows.length == FLOAT * (39 * abs(step) + 1) and rows.low == min(0, 39 * step * FLOAT)
+    touched = {FLOAT * step * i // LINE for i in range(40)}
+    assert {(rows.low + offset) // LINE for offset in rows.lines(LINE, closing=True)} >= touched
 
 
 def prefetched(problem: Problem, tile: tuple[int, ...], block: tuple[int, ...]) -> list[int]:

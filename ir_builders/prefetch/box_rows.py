@@ -17,23 +17,31 @@ Index = tuple[int, ...]  # of an element, per axis
 class BoxRows:
     """The rows of a box: runs of memory along the axes `run`, innermost first.
 
-    extents: of the box; strides: of the tensor, in elements; size: bytes of an element.
+    extents: of the box; strides: of the tensor, in elements; size: bytes of an element; step: elements from one of a
+    row to the next.
     """
 
     extents: Index
     strides: tuple[Size, ...]
     size: int
     run: Index
+    step: int = 1
 
     @classmethod
-    def of(cls, extents: Index, strides: tuple[Size, ...], size: int) -> BoxRows:
-        """The longest rows that the box has."""
-        return cls(extents, strides, size, run_axes(extents, strides))
+    def of(cls, extents: Index, strides: tuple[Size, ...], size: int, line: int) -> BoxRows:
+        """The longest rows that the box has: where no elements follow each other, along the axis of the smallest
+        stride, if lines of so many bytes hold several of its elements."""
+        run = run_axes(extents, strides)
+        steps = {k: abs(s) for k, s in enumerate(strides) if isinstance(s, int) and s and extents[k] > 1}
+        if run or not steps or min(steps.values()) * size >= line:
+            return cls(extents, strides, size, run)
+        axis = min(steps, key=steps.__getitem__)
+        return cls(extents, strides, size, (axis,), steps[axis])
 
     @property
     def length(self) -> int:
-        """Bytes of a row."""
-        return self.size * prod(self.extents[k] for k in self.run)
+        """Bytes of a row, from the first of its elements to the end of the last."""
+        return self.size * (self.step * (prod(self.extents[k] for k in self.run) - 1) + 1)
 
     @property
     def low(self) -> int:

@@ -73,7 +73,7 @@ def share(
     pointer, view = source
     steps = [static(stride) * view.dtype.itemsize for stride in view.strides]
     tile = tuple(min(t, e) for t, e in zip(wanted.tile, extents, strict=True))
-    rows = BoxRows.of(tile, view.strides, view.dtype.itemsize)
+    rows = BoxRows.of(tile, view.strides, view.dtype.itemsize, line)
     starts = [rows.low + sum(i * step for i, step in zip(start, steps, strict=True)) for start in rows.starts()]
     if max(map(abs, starts)) + rows.length >= 1 << 31:
         return None

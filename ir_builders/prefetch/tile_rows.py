@@ -36,7 +36,7 @@ class TileRows:
         view, block = reader.view, reader.tile.node.block
         self.strides, self.size = view.strides, view.dtype.itemsize
         self.steps = [reader.step(k) for k in range(len(extents))]  # bytes
-        self.rows = BoxRows.of(extents, view.strides, self.size)
+        self.rows = BoxRows.of(extents, view.strides, self.size, reader.tile.machine.line)
         self.counts = [-(-extents[k] // block[k]) for k in self.rows.run]
         self.peeling = None if 0 in self.rows.run else reader.peeling
         # Axes along which steps are counted: their bytes are known at run time only, or a peeled micro-tile's rows

@@ -146,6 +146,15 @@ def _sparse(block: tuple[int, ...], axis: int, stride: int, broadcast: tuple[boo
     return RegisterLayout((), min(width, 1 << (longest - 1).bit_length()), tuple(registers))
 
 
+def sparse_axis(block: tuple[int, ...], layout: RegisterLayout) -> int | None:
+    """The axis along which registers have gaps; None where they have none."""
+    if layout.run or layout.lanes == 1:
+        return None
+    first, last = (layout.registers[0].elements[k] for k in (0, -1))
+    pairs = zip(unflatten(first, block), unflatten(last, block), strict=True)
+    return next((k for k, (i, j) in enumerate(pairs) if i != j), None)
+
+
 def rows_apart(block: tuple[int, ...], layout: RegisterLayout) -> RegisterLayout:
     """The layout of the same block where each row, along the innermost axis of its runs, begins in a register."""
     return _side(block, layout.run[:1], (), (), layout.lanes)

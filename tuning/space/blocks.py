@@ -46,9 +46,9 @@ def blocks(canonical: Canonical, target: Target) -> tuple[tuple[int, ...], ...]:
     in_memory = canonical.elements * canonical.widest > target.l2
     limit = MAX_ELEMENTS_IN_MEMORY if in_memory else MAX_ELEMENTS
     found: dict[tuple[int, ...], None] = {}
-    along_a = (w,) if cuts_to_bytes(canonical, target) else (w, w // 2)
-    candidates = [_rows(canonical, 4 * w)] if same else _whole_rows(canonical, along_a, line) if copies else []
-    candidates += [_block(canonical, max(1, wanted_a), max(1, wanted_b)) for wanted_a, wanted_b in shapes]
+    gaps, along_a = has_gaps(canonical, target), (w,) if cuts_to_bytes(canonical, target) else (w, w // 2)
+    candidates = [_rows(canonical, 4 * w)] if same else _whole_rows(canonical, along_a, line, gaps) if copies else []
+    candidates += [_block(canonical, max(1, wanted_a), max(1, wanted_b), gaps) for wanted_a, wanted_b in shapes]
     candidates = [*_spread(canonical, w), *candidates]
     if shared_run(canonical) > 1:
         candidates = [_shared(canonical, count * w) for count in (1, 2, 4)]
@@ -77,12 +77,25 @@ def unit_axes(canonical: Canonical) -> tuple[int, int]:
     return min(range(len(a)), key=lambda k: a[k]), 0
 
 
-def _block(canonical: Canonical, wanted_a: int, wanted_b: int) -> tuple[int, ...]:
-    extents = merge(cover(canonical, "a", wanted_a), cover(canonical, "b", wanted_b))
+def has_gaps(canonical: Canonical, target: Target) -> bool:
+    """True where rows of A are not B's and have gaps between elements, several of which a register holds."""
+    axis, _ = unit_axes(canonical)
+    step = abs(static(canonical.axes[axis].stride_a))
+    masks = all(target.has_masks(t.itemsize) for t in (canonical.a, canonical.b))
+    return masks and axis != 0 and 1 < step <= width(canonical, target) // 2
+
+
+def _block(canonical: Canonical, wanted_a: int, wanted_b: int, gaps: bool = False) -> tuple[int, ...]:
+    """gaps: elements along A are covered although they have gaps."""
+    extents = merge(_along_a(canonical, wanted_a, gaps), cover(canonical, "b", wanted_b))
     return tuple(extents.get(k, 1) for k in range(len(canonical.axes)))
 
 
-def _whole_rows(canonical: Canonical, along_a: tuple[int, ...], line: int) -> list[tuple[int, ...]]:
+def _along_a(canonical: Canonical, wanted: int, gaps: bool) -> dict[int, int]:
+    return cover(canonical, "a", wanted, compact=not gaps, axes=1 if gaps else None)
+
+
+def _whole_rows(canonical: Canonical, along_a: tuple[int, ...], line: int, gaps: bool) -> list[tuple[int, ...]]:
     """Whole short rows of B that are no whole lines, as many as make some, by so many elements along A; none where
     rows are whole lines or do not follow each other in memory."""
     extents: dict[int, int] = {}
@@ -92,7 +105,7 @@ def _whole_rows(canonical: Canonical, along_a: tuple[int, ...], line: int) -> li
             return []
         if all(static(canonical.axes[j].stride_b) % line == 0 for j in order[number + 1 :]):
             extents[k] = line // gcd(line, length)
-            shapes = (merge(cover(canonical, "a", wanted), extents) for wanted in along_a) if number else ()
+            shapes = (merge(_along_a(canonical, wanted, gaps), extents) for wanted in along_a) if number else ()
             return [tuple(shape.get(j, 1) for j in range(len(order))) for shape in shapes]
         extents[k] = canonical.extents[k]
         length *= extents[k]
@@ -137,7 +150,8 @@ def _registers(canonical: Canonical, block: tuple[int, ...], target: Target) -> 
     a, b = registers(canonical, block, target)
     if converts_first(canonical, target):
         return b.registers
-    return max(b.registers * b.lanes, a.registers * a.lanes) // width(canonical, target)
+    held = a.registers * a.lanes if a.run else min(prod(block), a.registers * a.lanes)  # gaps are left out as soon as they are loaded
+    return max(b.registers * b.lanes, held) // width(canonical, target)
 
 
 def registers(canonical: Canonical, block: tuple[int, ...], target: Target) -> tuple[RegisterCount, RegisterCount]:
