@@ -68,7 +68,7 @@ def lane_bits(block: tuple[int, ...], s: RegisterLayout) -> tuple[Bit, ...] | No
 
 
 def filled(block: tuple[int, ...], lanes: Sequence[Bit]) -> list[Mask]:
-    """What registers with these lane bits hold of a block, each one for its values of all other bits."""
+    """The contents of registers with these lane bits, each for one value of all other bits of the block."""
     others = [bit for bit in every_bit(block) if bit not in lanes]
     found: dict[tuple[int, ...], list[int]] = {}
     for element in range(prod(block)):
