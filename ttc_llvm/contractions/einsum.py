@@ -145,6 +145,8 @@ def _scalar(name: str, value: Any, kind: np.dtype[Any]) -> complex:
 def _by_numpy(given: Sequence[Any], call: Call, what: str) -> Any:
     if number("alpha", call.alpha) != 1 or number("beta", call.beta) != 0:
         raise ProblemError(f"contractions {what} are NumPy's, which has no alpha and beta")
+    if call.out is not None and not has_functions(call.out):
+        result_place(call.out, "out")
     options: dict[str, Any] = {"optimize": call.optimize, "order": call.order, "casting": call.casting}
     options |= {name: getattr(call, name) for name in ("out", "dtype") if getattr(call, name) is not None}
     try:
