@@ -273,6 +273,12 @@ def test_a_place_that_is_no_array_is_a_type_error_as_numpys(out: Any) -> None:
         ttc_llvm.tensordot(A, B, 1, out=out)
 
 
+def test_a_dtype_that_is_none_is_a_type_error_as_numpys() -> None:
+    with pytest.raises(TypeError, match="dtype 'nothing' is none that NumPy knows") as told:
+        ttc_llvm.einsum("ij,jk->ik", A, B, dtype="nothing")
+    assert isinstance(told.value, ttc_llvm.ArrayError)
+
+
 def test_out_must_not_overlap() -> None:
     x = np.random.rand(4, 4)
     with pytest.raises(ttc_llvm.ArrayError, match=r"out shares memory with a"):

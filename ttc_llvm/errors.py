@@ -25,11 +25,15 @@ class ProblemError(TtcError, ValueError):
 
 class ArrayError(TtcError, ValueError):
     """An array handed over does not fit the problem (shape, dtype, memory, overlap); a TypeError, too, where the place
-    of a result is no array."""
+    of a result is no array, or what is given as a dtype is none."""
 
 
 class NoArrayError(ArrayError, TypeError):
     """The place of a result is no array, nor another buffer that can be written to."""
+
+
+class NoDtypeError(ArrayError, TypeError):
+    """NumPy makes no dtype of what is given as one."""
 
 
 class OrderWarning(UserWarning):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..arguments import reason, shown
-from ..errors import ArrayError
+from ..errors import NoDtypeError
 from ..locks import imported
 
 if TYPE_CHECKING:
@@ -27,11 +27,11 @@ _NUMPY = {
 
 
 def as_dtype(given: npt.DTypeLike) -> np.dtype[Any]:
-    """A NumPy dtype of whatever NumPy takes for one. Raises ArrayError."""
+    """A NumPy dtype of whatever NumPy takes for one. Raises NoDtypeError."""
     try:
         return np.dtype(given)
     except Exception as error:
-        raise ArrayError(f"dtype {shown(given)} is none that NumPy knows: {reason(error)}") from None
+        raise NoDtypeError(f"dtype {shown(given)} is none that NumPy knows: {reason(error)}") from None
 
 
 @lru_cache(maxsize=64)
