@@ -17,10 +17,10 @@ from . import blas, last_cache
 from .rates import CUTS, LAYOUTS, Rates, from_text, to_text
 from .speeds import LONG, MILLION, SHORT, Grid, Sizes, Speed
 from .splitting import COLUMNS, DEPTH, GAIN, ROWS, Gains
-from .timing import ANYWHERE, LINES, OFF, TOGETHER, copy_seconds, many, product_seconds
+from .timing import ANYWHERE, LINES, OFF, TOGETHER, copy_seconds, many, middle, product_seconds
 
 KIND = "speeds"  # of rows in the database, whose objects are named by how often the machine was busy
-REVISION = "speeds14"  # raised when what is measured, or its text, changes
+REVISION = "speeds15"  # raised when what is measured, or its text, changes
 TINY, THIN, EDGE = 4, 16, 256
 TALL, WAIST = 1536, 64  # extents of a product that is cut
 READ: Sizes = (16, 16, 128)  # short products that read a matrix from beyond the caches,
@@ -28,11 +28,12 @@ WRITTEN = ("ik,lkj->lij", (144, 24, 16)), ("ik,lkj->ilj", (24, 24, 16)), ("ik,lk
 """Short products that write there, in one piece, in several, and in many."""
 NEAR_BYTES = 384 << 10  # that they come to together in the caches
 INNER = 24  # products before one that reads what follows
+ROW = 48  # elements of the rows of a large copy
 ON_LINES: tuple[Sizes, ...] = ((64, 64, 120), (96, 96, 80), (32, 32, 300))
 VECTORS = 128  # bytes, of rows or columns: a multiple of all vectors that BLAS takes at a time
 RAGGED = ((24, 24), 32), ((480, 144), 1)
 """The other extents of short and of long products with rows or columns left over, and how many of them."""
-SWEEPS = 3  # of these
+SWEEPS = 3  # of these, and of short products
 MOST = 2  # of a whole number of vectors, what is left over takes
 TRIALS, STRANGE = 3, 4  # a speed so many times below another is measured again: threads of BLAS have waited
 REPEATS, LEAST_REPEATS, FEW = 64, 4, 400_000  # products in one call, of so many multiplications together
@@ -40,7 +41,7 @@ REPEATS, LEAST_REPEATS, FEW = 64, 4, 400_000  # products in one call, of so many
 
 @once
 def measured(dtype: str, threads: int) -> Rates:
-    """The rates of a data type with so many threads of ours: from the solutions database, or measured, in a second,
+    """The rates of a data type with so many threads of ours: from the solutions database, or measured, in two seconds,
     and stored. What was measured while the machine was busy is measured again by later processes, twice at most."""
     request = _request(dtype, threads)
     busy, known = _stored(request)
@@ -88,15 +89,17 @@ def _measured(dtype: str) -> Rates:
         (*(_visit(dtype, spec, sizes, at=at) for spec, sizes in WRITTEN), _written(dtype, tiny, at))
         for at in (ANYWHERE, LINES)
     ]
-    start = copy_seconds(dtype, TINY)
-    extents = EDGE, last_cache.square(itemsize)
-    small, large = (2 * itemsize * n * n / (copy_seconds(dtype, n) - start / 2) for n in extents)
+    start, wide = copy_seconds(dtype, (TINY, TINY)), last_cache.square(itemsize)
+    small, in_turn = (EDGE, EDGE), last_cache.beyond() // (EDGE * EDGE * itemsize)
+    near, left = (2 * itemsize * prod(small) / (copy_seconds(dtype, small, n) - start / 2) for n in (1, in_turn))
+    rows = wide // ROW, wide, ROW
+    beyond = 2 * itemsize * prod(rows) / copy_seconds(dtype, rows)
     lines = {kind: _lines(dtype, spec) for kind, spec in LAYOUTS.items()}
     gains = Gains({key: _gain(dtype, *key) for key in CUTS}, lines)
     call = max(more - tiny, 0.0) / REPEATS
-    read, copied = (together, apart), (small, large)
+    read, copied = (together, apart), (near, left, beyond)
     run = product_seconds(dtype, LAYOUTS["N", "N"], (TINY,) * 3, times=TOGETHER) - call
-    start = copy_seconds(dtype, TINY, TOGETHER)  # without the clocks, which all single runs above have counted
+    start = copy_seconds(dtype, (TINY, TINY), times=TOGETHER)  # without the clocks, which all single runs above have counted
     return Rates(speeds, max(run, 0.0), call, (written[0], written[1]), read, copied, start, gains)
 
 
@@ -155,13 +158,19 @@ def _ragged(dtype: str, spec: str, is_rows: bool, others: tuple[int, int], count
     other, depth = others
     every = [(other, x, depth, count) if is_rows else (x, other, depth, count) for x in extents]
     sweeps = ([product_seconds(dtype, many(spec), sizes) for sizes in every] for _ in range(SWEEPS))
-    seconds = [*map(min, *sweeps)]
+    seconds = [middle(each) for each in zip(*sweeps, strict=True)]
     whole = max(seconds[-1] - seconds[0], 1e-9)
     found = (step * (x - seconds[0]) / whole for x in seconds[:-1])
     return tuple(float(min(max(x, least), MOST * step)) for least, x in enumerate(found))
 
 
 def _speeds(dtype: str, spec: str, grid: Grid, tiny: float) -> dict[Sizes, float]:
+    """The middle ones of some sweeps' speeds; of long products, one sweep's."""
+    sweeps = [_sweep(dtype, spec, grid, tiny) for _ in range(SWEEPS if grid is SHORT else 1)]
+    return {sizes: middle([sweep[sizes] for sweep in sweeps]) for sizes in grid.corners}
+
+
+def _sweep(dtype: str, spec: str, grid: Grid, tiny: float) -> dict[Sizes, float]:
     """The speeds of the corners, by ascending extents: one far below those of smaller products is measured again."""
     found: dict[Sizes, float] = {}
     for sizes in grid.corners:

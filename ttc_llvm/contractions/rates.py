@@ -16,9 +16,9 @@ from .merged import C, Merged
 from .plan import Products
 from .speeds import LONG, MILLION, SHORT, Grid, Sizes, Speed
 from .splitting import SIDES, Gains, Split, kind, split
-from .traffic import MANY, traffic
+from .traffic import MANY, NEAR_BYTES, traffic
 
-CACHE_BYTES = 4 << 20  # results up to this size are in the caches while they are summed up
+CACHE_BYTES = 4 << 20  # copies up to this size are in the last cache
 LAYOUTS = {("N", "N"): "ik,kj->ij", ("N", "T"): "ki,kj->ij", ("T", "N"): "ik,jk->ij", ("T", "T"): "ki,jk->ij"}
 """Matrices in C order by what BLAS does with its left operand, our B, and its right one, our A."""
 WAYS = 4  # of writing a result
@@ -34,8 +34,8 @@ class Rates:
     for its products; call: of a product of nothing; written: seconds that each byte of a result beyond all caches
     takes, of short products that write it in one piece each, in several and in many, and of long products; the same of
     results whose columns begin on cache lines; read: seconds that each byte of an operand takes which is fetched from
-    beyond them, in few pieces and in many; copied: bytes read and written a second by copies, small ones and large ones
-    beyond the caches; start: seconds of a copy of nothing; gains: of cutting long products, and of operands on cache
+    beyond them, in few pieces and in many; copied: bytes read and written a second by copies in a core's own
+    caches, by small ones of what has left these, and by large ones beyond all caches; start: seconds of a copy of nothing; gains: of cutting long products, and of operands on cache
     lines.
     """
 
@@ -44,7 +44,7 @@ class Rates:
     call: float
     written: tuple[tuple[float, ...], tuple[float, ...]]
     read: tuple[float, float]
-    copied: tuple[float, float]
+    copied: tuple[float, float, float]
     start: float
     gains: Gains
 
@@ -52,7 +52,7 @@ class Rates:
         """The predicted time of a plan."""
         far = share_beyond(products.merged)
         total = products.pieces * (self.run + self._products(products.piece, far))
-        return total + sum(self._pass(products, tensor, far) for tensor in passes(products))
+        return total + sum(self._pass(products, tensor) for tensor in passes(products))
 
     def _products(self, products: Products, far: float) -> float:
         made = gemm(products)
@@ -82,18 +82,21 @@ class Rates:
     def copy(self, merged: Merged, tensor: int) -> float:
         """The predicted time of the copy of a whole tensor."""
         size = _bytes(merged, tensor)
-        return self.start + 2 * size * self._copied(size, share_beyond(merged))
+        return self.start + 2 * size * self._copied(merged, size)
 
-    def _pass(self, products: Products, tensor: int, far: float) -> float:
-        """The predicted time of a tensor's copies: those of pieces have one side in the caches."""
+    def _pass(self, products: Products, tensor: int) -> float:
+        """The predicted time of a tensor's copies: those of pieces have one side that is as small."""
         whole, piece = _bytes(products.merged, tensor), _bytes(products.piece.merged, tensor)
-        ways = self._copied(piece, far) + self._copied(whole, far)
+        ways = self._copied(products.merged, piece) + self._copied(products.merged, whole)
         return self.start * max(1, whole // max(piece, 1)) + whole * ways
 
-    def _copied(self, size: int, far: float) -> float:
+    def _copied(self, merged: Merged, size: int) -> float:
         """Seconds of a byte that is read or written by a copy of so many."""
-        near, beyond = self.copied
-        return 1 / near if size <= CACHE_BYTES else (1 - far) / near + far / beyond
+        near, left, beyond = self.copied
+        if sum(_bytes(merged, tensor) for tensor in range(3)) <= NEAR_BYTES:
+            return 1 / near
+        far = share_beyond(merged) if size > CACHE_BYTES else 0.0
+        return (1 - far) / left + far / beyond
 
 
 def _bytes(merged: Merged, tensor: int) -> int:
@@ -120,13 +123,13 @@ def from_text(text: str) -> Rates:
         products, costs, copied, cuts = json.loads(text)
         speeds = {kind: _speed(*products["".join(kind)][:-1]) for kind in LAYOUTS}
         run, call, start, few, many, *written = map(_number, costs)
-        near, far = map(_positive, copied)
+        near, left, beyond = map(_positive, copied)
         lines = {kind: _two(products["".join(kind)][-1]) for kind in LAYOUTS}
         gains = Gains(dict(zip(CUTS, map(_positive, cuts), strict=True)), lines)
         both = tuple(written[:WAYS]), tuple(written[WAYS:])
         if len(both[1]) != WAYS:
             raise ValueError
-        return Rates(speeds, run, call, both, (few, many), (near, far), start, gains)
+        return Rates(speeds, run, call, both, (few, many), (near, left, beyond), start, gains)
     except (ValueError, TypeError, KeyError):
         raise PlanError(f"{text[:60]!r} does not tell the speeds of a machine") from None
 

@@ -33,12 +33,12 @@ def product_seconds(
     times: int = 1,
 ) -> float:
     """Seconds of the products of a contraction in place. sizes: of its indices i, j, k, l and p; at: bytes beyond a
-    cache line where A, B and C begin; times: as in `least`."""
+    cache line where A, B and C begin; times: as in `usual`."""
     extents = dict(zip("ijklp", sizes, strict=False))
     contraction = Contraction(spec, {index: extents[index] for index in extents if index in spec}, dtype)
     execution = Execution(contraction, next(plans(merge(contraction))), gains=gains)
     a, b, c = (_ones(contraction.shape(name), dtype, begin) for name, begin in zip(OPERANDS, at, strict=True))
-    return least(lambda: execution.run(a, b, c), times)
+    return usual(lambda: execution.run(a, b, c), times)
 
 
 def many(spec: str) -> str:
@@ -48,15 +48,22 @@ def many(spec: str) -> str:
     return f"l{a},l{b}->l{c}"
 
 
-def copy_seconds(dtype: str, extent: int, times: int = 1) -> float:
-    """Seconds of the transposition of a square matrix. times: as in `least`."""
-    x, y = (_ones((extent, extent), dtype, OFF) for _ in range(2))
-    threads = runtime.num_threads()
-    return least(lambda: assignment.engine().assign(x.T, y, PLAIN, threads, 1, fresh=True), times)
+def copy_seconds(dtype: str, shape: tuple[int, ...], many: int = 1, times: int = 1) -> float:
+    """Seconds of a copy with the first two axes exchanged. many: copies in turn, each of another array to another
+    place, of which each counts; times: as in `usual`."""
+    x, y = (_ones((many, *extents), dtype, OFF) for extents in (shape, (shape[1], shape[0], *shape[2:])))
+    views, threads = list(zip(x.swapaxes(1, 2), y, strict=True)), runtime.num_threads()
+
+    def run() -> None:
+        for of, to in views:
+            assignment.engine().assign(of, to, PLAIN, threads, 1, fresh=True)
+
+    return usual(run, times) / many
 
 
-def least(run: Callable[[], Any], times: int = 1) -> float:
-    """Seconds of the fastest of some runs, after one that brings memory and code. One thread's time is that of its CPU,
+def usual(run: Callable[[], Any], times: int = 1) -> float:
+    """Seconds of a run, after one that brings memory and code: the least of long ones, and the least but one of short
+    ones, which clocks of virtual machines let seem too short now and then. One thread's time is that of its CPU,
     without what others had of it; several threads together take more of that than has passed. times: runs that are
     timed together, of which each counts."""
     run()
@@ -66,7 +73,12 @@ def least(run: Callable[[], Any], times: int = 1) -> float:
         for _ in range(times):
             run()
         found.append(min(time.process_time() - start[1], time.perf_counter() - start[0]) / times)
-    return max(min(found), 1e-9)
+    return max(sorted(found)[len(found) > FEWER], 1e-9)
+
+
+def middle(values: Sequence[float]) -> float:
+    """The middle one of some values, or the lower one of two."""
+    return sorted(values)[(len(values) - 1) // 2]
 
 
 def _ones(shape: tuple[int, ...], dtype: str, begin: int) -> Array:

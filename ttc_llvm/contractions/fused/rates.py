@@ -19,13 +19,13 @@ from ...tuning.database.records import Record, Request
 from ..gemm import LINE
 from ..last_cache import share_beyond, square
 from ..merged import C, merge
-from ..timing import TOGETHER, least
+from ..timing import TOGETHER, usual
 from .execution import FusedExecution, micro_kernel, revision
 from .job import rows_turned
 from .plan import Fused, FusedPlan
 
 KIND = "speeds"  # of rows in the database
-REVISION = "speeds3"  # raised when what is measured changes
+REVISION = "speeds4"  # raised when what is measured changes
 CACHE_BYTES = 1 << 20  # of what is found in a core's own caches
 THIN = 16  # terms of a product whose result is beyond all caches
 SHORT, LONG = 32, 256  # terms of a sum
@@ -191,7 +191,7 @@ def _product(
 ) -> float:  # fmt: skip
     """Seconds of a product of k x n, columns, by k x m, rows. spread_a: elements from one to the next in A; turned:
     not rows but columns follow each other in C, and rows are as far from each other as in a larger tensor; times: as in
-    `least`."""
+    `usual`."""
     m, n, k = sizes
     kind = dtypes.to_numpy(dtypes.dtype(dtype))
     result, strides_c = ("bij", (m * FAR, FAR, 1)) if turned else ("bji", (n * m, m, 1))
@@ -205,7 +205,7 @@ def _product(
     plan = FusedPlan(rows, columns, terms, others, (made.rows, made.columns, made.terms), streams)
     run = FusedExecution(stated, Fused(merged, plan), 1).run
     a, b, c = (_laid(stated, name, kind) for name in "abc")
-    return least(lambda: run(a, b, c), times)
+    return usual(lambda: run(a, b, c), times)
 
 
 def _apart(dtype: str, rows: int, many: int) -> float:
@@ -221,7 +221,7 @@ def _apart(dtype: str, rows: int, many: int) -> float:
     plan = FusedPlan((of["u"], of["r"]), (of["j"],), (of["k"],), (), block)
     run = FusedExecution(stated, Fused(merge(stated), plan), 1).run
     a, b, c = (_laid(stated, name, dtypes.to_numpy(stated.element)) for name in "abc")
-    return least(lambda: run(a, b, c))
+    return usual(lambda: run(a, b, c))
 
 
 def _laid(stated: Contraction, name: str, kind: np.dtype[Any]) -> Any:
