@@ -99,7 +99,7 @@ def _measured(dtype: str) -> Rates:
     call = max(more - tiny, 0.0) / REPEATS
     read, copied = (together, apart), (near, left, beyond)
     run = product_seconds(dtype, LAYOUTS["N", "N"], (TINY,) * 3, times=TOGETHER) - call
-    start = copy_seconds(dtype, (TINY, TINY), times=TOGETHER)  # without the clocks, which all single runs above have counted
+    start = copy_seconds(dtype, (TINY, TINY), times=TOGETHER)  # without the clocks, which single runs have counted
     return Rates(speeds, max(run, 0.0), call, (written[0], written[1]), read, copied, start, gains)
 
 

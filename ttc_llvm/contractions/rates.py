@@ -34,9 +34,9 @@ class Rates:
     for its products; call: of a product of nothing; written: seconds that each byte of a result beyond all caches
     takes, of short products that write it in one piece each, in several and in many, and of long products; the same of
     results whose columns begin on cache lines; read: seconds that each byte of an operand takes which is fetched from
-    beyond them, in few pieces and in many; copied: bytes read and written a second by copies in a core's own
-    caches, by small ones of what has left these, and by large ones beyond all caches; start: seconds of a copy of nothing; gains: of cutting long products, and of operands on cache
-    lines.
+    beyond them, in few pieces and in many; copied: bytes read and written a second by copies in a core's own caches, by
+    small ones of what has left these, and by large ones beyond all caches; start: seconds of a copy of nothing; gains:
+    of cutting long products, and of operands on cache lines.
     """
 
     products: Mapping[tuple[str, str], Speed]
