@@ -18,7 +18,7 @@ from ttc_llvm.problem.formats import DOUBLE, FLOATS, SINGLE, Float, Integer
 from . import small_floats
 from .carriers import carrier_type, parts_per_element, units
 from .llvmlite_extensions import external, shuffle, suffix
-from .small_floats import HALF, clamped, constant, integers
+from .small_floats import HALF, clamped, constant, cut_off, integers
 from .values import F32, F64
 from .vector_loads import kept_whole
 
@@ -93,7 +93,7 @@ def _between_integers(b: ir.IRBuilder, x: ir.Value, of: Integer, to: Integer, sa
         x = _limited(b, x, of, ">", min(of.greatest, to.greatest))
     wanted = integers(x, to.bits)
     if of.bits >= to.bits:
-        return x if of.bits == to.bits else b.trunc(x, wanted)
+        return x if of.bits == to.bits else cut_off(b, x, to.bits)
     return (b.sext if of.signed else b.zext)(x, wanted)
 
 
@@ -117,7 +117,7 @@ def _cut_off(b: ir.IRBuilder, x: ir.Value, to: Integer) -> ir.Value:
     low, high = (constant(x.type, float(limit)) for limit in (to.least, to.greatest))
     x = b.select(b.fcmp_ordered(">", x, low), x, low)
     x = b.select(b.fcmp_ordered("<", x, high), x, high)
-    return b.trunc(b.fptosi(x, integers(x, 32)), wanted)
+    return cut_off(b, b.fptosi(x, integers(x, 32)), to.bits)
 
 
 def _from_integer(b: ir.IRBuilder, x: ir.Value, of: Integer, to: Float) -> ir.Value:

@@ -12,6 +12,7 @@ from llvmlite import ir
 
 from ttc_llvm.problem.formats import FLOATS, SINGLE, Float
 
+from .llvmlite_extensions import external, shuffle, suffix
 from .values import F32
 
 HALF = FLOATS["f16"]
@@ -35,6 +36,12 @@ def clamped(b: ir.IRBuilder, x: ir.Value, most: float) -> ir.Value:
         bound = constant(x.type, limit)
         x = b.select(b.fcmp_ordered(relation, x, bound), bound, x)
     return x
+
+
+def multiplied_and_added(b: ir.IRBuilder, x: ir.Value, factor: ir.Value, term: ir.Value) -> ir.Value:
+    """x * factor + term, where the product is exact: one instruction, on machines that have it."""
+    name = f"llvm.fmuladd.{suffix(x.type)}"
+    return b.call(external(b.module, name, x.type, [x.type] * 3), [x, factor, term])
 
 
 def widened(b: ir.IRBuilder, value: ir.Value, form: Float) -> ir.Value:
@@ -83,6 +90,18 @@ def half_scale(form: Float) -> float:
     return 2.0 ** (HALF.bias - form.bias)
 
 
+def cut_off(b: ir.IRBuilder, value: ir.Value, bits: int, first: bool = False) -> ir.Value:
+    """The last, or first, bits of every integer. x86 takes two operations a register of 32-bit integers, and joins
+    results by others; a shuffle becomes one with those that follow."""
+    count, width = int(value.type.count), int(value.type.element.width)
+    wide = width // bits
+    if count == 1 or width > 32 or not b.module.triple.startswith("x86_64"):
+        shifted = b.lshr(value, constant(value.type, width - bits)) if first else value
+        return b.trunc(shifted, integers(value, bits))
+    parts = b.bitcast(value, ir.VectorType(ir.IntType(bits), count * wide))
+    return shuffle(b, parts, None, range((wide - 1) * first, count * wide, wide))
+
+
 def _doubled(b: ir.IRBuilder, bits: ir.Value) -> ir.Value:
     """Single precision of these bits, the first of which are a format of its exponents."""
     x = b.bitcast(bits, ir.VectorType(F32, bits.type.count))
@@ -100,30 +119,28 @@ def narrowed(b: ir.IRBuilder, x: ir.Value, form: Float) -> ir.Value:
     size = b.and_(bits, constant(kind, _SIGN - 1))
     most = constant(kind, (form.beyond << shift) + (moved << SINGLE.mantissa))
     within = b.select(b.icmp_unsigned("<", size, most), size, most)
-    # A power of two whose last bit is the number's unit, at least that of numbers without a leading 1.
+    # A power of two whose last bit is the number's unit, at least that of numbers without a leading 1. Its last bits
+    # are such that the sum's exponent, shifted, and last bits make the result, but for what is cut off.
     first, least = b.and_(within, constant(kind, _INFINITE)), constant(kind, moved + 1 << SINGLE.mantissa)
-    first = b.select(b.icmp_unsigned(">", first, least), first, least)
-    power = b.add(first, constant(kind, shift << SINGLE.mantissa))
-    whole = b.bitcast(b.fadd(b.bitcast(within, x.type), b.bitcast(power, x.type)), kind)
-    # Its exponent, shifted, and its last bits are the result, but for the least exponent and what is cut off.
-    least_power = constant(kind, moved + 1 + shift << form.mantissa)
-    found = b.sub(b.add(b.lshr(whole, constant(kind, shift)), whole), least_power)
+    power = b.bitcast(b.select(b.icmp_unsigned(">", first, least), first, least), x.type)
+    rest = -(moved + 1 + shift << form.mantissa) % (1 << form.bits)
+    unit = constant(x.type, (1 + rest / (1 << SINGLE.mantissa)) * 2.0**shift)
+    whole = b.bitcast(multiplied_and_added(b, power, unit, b.bitcast(within, x.type)), kind)
+    found = b.add(b.lshr(whole, constant(kind, shift)), whole)
     if form.infinite:
         quiet = b.or_(b.lshr(size, constant(kind, shift)), constant(kind, form.beyond | 1 << form.mantissa - 1))
         quiet = b.and_(quiet, constant(kind, (1 << form.bits - 1) - 1))
         found = b.select(b.icmp_unsigned(">", size, constant(kind, _INFINITE)), quiet, found)
     sign = b.and_(b.lshr(bits, constant(kind, 32 - form.bits)), constant(kind, 1 << form.bits - 1))
     found = b.or_(found, sign)  # of which the higher bits are cut off
-    return b.trunc(found, integers(x, form.bits))
+    return cut_off(b, found, form.bits)
 
 
 def _halved(b: ir.IRBuilder, x: ir.Value, bits: ir.Value, form: Float) -> ir.Value:
     """The same for a format of single precision's exponents, whose numbers are the first bits of its own: one too
     large carries into the exponent, up to infinity."""
     shift = SINGLE.mantissa - form.mantissa
-    kept = b.lshr(bits, constant(bits.type, shift))
-    up = b.add(b.and_(kept, constant(bits.type, 1)), constant(bits.type, (1 << shift - 1) - 1))
-    rounded = b.lshr(b.add(bits, up), constant(bits.type, shift))
-    quiet = b.or_(kept, constant(bits.type, 1 << form.mantissa - 1))
-    found = b.select(b.fcmp_unordered("uno", x, x), quiet, rounded)
-    return b.trunc(found, integers(x, form.bits))
+    last = b.and_(b.lshr(bits, constant(bits.type, shift)), constant(bits.type, 1))
+    rounded = b.add(bits, b.add(last, constant(bits.type, (1 << shift - 1) - 1)))
+    quiet = b.or_(bits, constant(bits.type, _QUIET))
+    return cut_off(b, b.select(b.fcmp_unordered("uno", x, x), quiet, rounded), form.bits, first=True)

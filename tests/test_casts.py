@@ -269,7 +269,7 @@ def test_shorter_numbers_are_written_by_whole_vectors(pair: str, target: str, st
     assert len(re.findall(r"vmovnt", found)) == len(re.findall(store, found))
 
 
-@pytest.mark.parametrize(("pair", "most"), [("s,e4m3fn", 1.1), ("s,bf16", 0.85), ("s,f16", 0.42), ("s,u8", 0.6)])
+@pytest.mark.parametrize(("pair", "most"), [("s,e4m3fn", 0.9), ("s,bf16", 0.72), ("s,f16", 0.42), ("s,u8", 0.6)])
 def test_registers_exchange_the_shorter_numbers(pair: str, most: float) -> None:
     """Instructions of a micro-tile per number; 1.42, 0.95, 0.48 and 0.77 where the longer ones were exchanged."""
     line = 64 // Problem((0,), (1,), pair).b.itemsize
@@ -282,7 +282,7 @@ def test_registers_exchange_the_shorter_numbers(pair: str, most: float) -> None:
 def test_the_cost_of_conversions_is_explained() -> None:
     solution = ttc_llvm.compile(Problem((1, 0), (64, 80), "d,e4m3fn", alpha=2), 1, target="avx512")
     text = solution.explain(1).stage("merged")
-    said = "numbers are converted d -> e4m3fn, registers exchange e4m3fn: 22 vector operations for 8 numbers; alpha and"
+    said = "numbers are converted d -> e4m3fn, registers exchange e4m3fn: 20 vector operations for 8 numbers; alpha and"
     assert f"{said} beta in d" in " ".join(text.split())
     target = lookup.find("avx512")
     found = {

@@ -12,7 +12,7 @@ from ttc_llvm.problem.formats import DOUBLE, FLOATS, SINGLE, Format, Integer
 
 SWAP = 1  # the bytes of every number
 WIDENED = {"f16": 9, "bf16": 3, "e4m3fn": 10, "e5m2": 11}  # to single precision
-ROUNDED = {"f16": 14, "bf16": 8, "e4m3fn": 12, "e5m2": 14}  # from it
+ROUNDED = {"f16": 12, "bf16": 7, "e4m3fn": 10, "e5m2": 12}  # from it
 BY_HALF = {**WIDENED, "f16": 1, "e4m3fn": 7, "e5m2": 2}, {**ROUNDED, "f16": 1}  # where the machine converts f16
 TO_ODD = 10  # double precision in single, before it is rounded further
 FROM_INTEGER, TO_INTEGER, TO_WIDE_INTEGER = 2, 6, 4  # the second: of fewer than 32 bits
