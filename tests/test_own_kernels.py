@@ -59,13 +59,16 @@ def test_transposed_pixels_are_written_into_a_last_cache_that_keeps_them(rows: i
     assert ((kept.fetch, kept.prefetch) == ahead) is (store is Store.COMBINED) and other.prefetch != ahead[1]
 
 
-def test_items_are_picked_in_micro_tiles_of_two_lines() -> None:
+def test_items_are_picked_in_long_tiles_and_within_a_last_cache_two_lines_at_a_time() -> None:
     target = lookup.find("znver5")
-    for shape in ((1 << 20,), (4096, 600)):
+    kept, beyond = (16, own_plans.DOUBLED_AHEAD), (8, own_plans.PICKED_AHEAD)
+    for shape, wanted in (((1 << 20,), kept), ((1 << 23,), beyond), ((4096, 600), beyond), ((1024, 600), kept)):
         x = np.empty(shape, "f8")[..., ::2]
-        plan = own_plans.modelled(placing.moves(x, np.empty(x.shape), 8).canonical, target, 1, FREE)
-        assert (plan.block[0], plan.prefetch) == (16, own_plans.DOUBLED_AHEAD) and plan.tile[0] % 16 == 0
-    short = placing.moves(x[:, :6], np.empty((4096, 6)), 8).canonical
+        canonical = placing.moves(x, np.empty(x.shape), 8).canonical
+        plan = own_plans.modelled(canonical, target, 1, FREE)
+        assert (plan.block[0], plan.prefetch) == wanted
+        assert plan.tile[0] == min(own_plans.LONG_TILE // 8, -(-canonical.extents[0] // plan.block[0]) * plan.block[0])
+    short = placing.moves(x[:, :6], np.empty((1024, 6)), 8).canonical
     assert own_plans.modelled(short, target, 1, FREE).block[0] < 16
 
 
@@ -88,3 +91,12 @@ def test_short_rows_of_wide_items_are_written_into_a_last_cache_that_keeps_them(
     kept, other = (own_plans.modelled(canonical, lookup.find(name), 1, FREE) for name in ("znver5", "znver4"))
     assert (kept.store is Store.CACHED) is cached and other.store is not Store.CACHED
     assert not cached or (kept.tile[0], kept.prefetch, kept.inner) == (canonical.extents[0], 0, canonical.along("b"))
+
+
+@pytest.mark.parametrize(("row", "alone"), [(25, False), (63, True), (95, True), (253, True)])
+def test_rows_that_are_no_whole_lines_find_their_own_boundaries(row: int, alone: bool) -> None:
+    x = np.empty((300, 400, row)).swapaxes(0, 1)
+    canonical = placing.moves(x, np.empty_like(x, order="C"), 8).canonical
+    kept, other = (own_plans.modelled(canonical, lookup.find(name), 1, FREE) for name in ("znver5", "znver4"))
+    assert (kept.store is Store.ALIGNED and kept.tile[0] == row) is alone
+    assert alone or kept == other
