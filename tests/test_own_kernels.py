@@ -97,6 +97,5 @@ def test_short_rows_of_wide_items_are_written_into_a_last_cache_that_keeps_them(
 def test_rows_that_are_no_whole_lines_find_their_own_boundaries(row: int, alone: bool) -> None:
     x = np.empty((300, 400, row)).swapaxes(0, 1)
     canonical = placing.moves(x, np.empty_like(x, order="C"), 8).canonical
-    kept, other = (own_plans.modelled(canonical, lookup.find(name), 1, FREE) for name in ("znver5", "znver4"))
-    assert (kept.store is Store.ALIGNED and kept.tile[0] == row) is alone
-    assert alone or kept == other
+    plan = own_plans.modelled(canonical, lookup.find("znver5"), 1, FREE)
+    assert (plan.store is Store.ALIGNED and plan.tile[0] == row) is alone
