@@ -106,7 +106,7 @@ class FusedRates(NamedTuple):
 
     def _fetched(self, fused: Fused, blocks: int) -> float:
         size = dtypes.dtype(fused.merged.dtype).itemsize
-        a, b, c = (fused.merged.elements(tensor) * size for tensor in range(3))
+        a, b, c = (fused.merged.elements(tensor) * size * _lines(fused, tensor, size) for tensor in range(3))
         beyond = share_beyond(fused.merged)
         total = (a + b) * beyond * self.read if a + b > CACHE_BYTES else 0.0
         if c > CACHE_BYTES:
@@ -114,6 +114,13 @@ class FusedRates(NamedTuple):
             through = (1 - apart) * beyond * self.written + apart * self.scattered
             total += c * (self.streamed if fused.plan.streams else blocks * through)
         return total
+
+
+def _lines(fused: Fused, tensor: int, size: int) -> float:
+    """Times as many bytes as a product has of a tensor are in its lines: those of the next product may lie between."""
+    strides = fused.strides(tensor)
+    nearest = min((strides[number] for number in fused.plan.batches), default=0)
+    return min(1 + (LINE - size) / (nearest * size), fused.batches) if nearest else 1.0
 
 
 def _share_apart(fused: Fused, kernel: MicroKernel) -> float:
