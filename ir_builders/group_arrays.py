@@ -15,40 +15,41 @@ from ttc_llvm.operands.object_fields import (
 from .group_fields import Lists
 from .words import load32, load64, prefetch, store64
 
-AHEAD = 16  # arrays: their objects mostly lie far apart, and are in no cache
+NEAR, FAR = 32, 48  # arrays ahead: their objects mostly lie far apart, and are in no cache
 
 
 def read_arrays(lists: int) -> int:
     """Read the addresses of arrays from NEXT on, up to the first that is not exactly as it is expected: its number, or
     that of all of them."""
     number, items, count = load64(lists + Lists.NEXT), load64(lists + Lists.ITEMS), load64(lists + Lists.COUNT)
+    ndarray, dtype, flags = load64(lists + Lists.NDARRAY), load64(lists + Lists.DTYPE), load64(lists + Lists.FLAGS)
+    forms, addresses = load64(lists + Lists.FORMS), load64(lists + Lists.ADDRESSES)
     while number < count:
-        if number + 2 * AHEAD < count:
-            _ask(lists, items + 8 * (number + AHEAD))
+        if number + FAR < count:
+            _ask(items + 8 * number, ndarray)
         array = load64(items + 8 * number)
-        form = load64(load64(lists + Lists.FORMS) + 8 * number)
-        if not _is_expected(lists, array, form):
+        if not _is_expected(array, load64(forms + 8 * number), ndarray, dtype, flags):
             return number
-        store64(load64(lists + Lists.ADDRESSES) + 8 * number, load64(array + ARRAY_DATA))
+        store64(addresses + 8 * number, load64(array + ARRAY_DATA))
         number += 1
     return number
 
 
-def _ask(lists: int, item: int) -> None:
-    """Prefetch what is to be read of the array at this place of the list, and of one behind it."""
-    prefetch(load64(item + 8 * AHEAD) + ARRAY_DATA)
-    prefetch(load64(item + 8 * AHEAD) + ARRAY_FLAGS)
-    if load64(load64(item) + TYPE) == load64(lists + Lists.NDARRAY):
-        prefetch(load64(load64(item) + ARRAY_SHAPE))
+def _ask(item: int, ndarray: int) -> None:
+    """Prefetch an array's object, and shape and strides of one whose object is there."""
+    far, near = load64(item + 8 * FAR), load64(item + 8 * NEAR)
+    prefetch(far + ARRAY_DATA)
+    prefetch(far + ARRAY_FLAGS)
+    if load64(near + TYPE) == ndarray:
+        prefetch(load64(near + ARRAY_SHAPE))
+        prefetch(load64(near + ARRAY_STRIDES) + 16)
 
 
-def _is_expected(lists: int, array: int, form: int) -> int:
+def _is_expected(array: int, form: int, ndarray: int, dtype: int, flags: int) -> int:
     """1 for an array of the class and type, with the flags, the shape and the strides that are expected."""
-    if load64(array + TYPE) != load64(lists + Lists.NDARRAY) or load64(array + ARRAY_DTYPE) != load64(
-        lists + Lists.DTYPE
-    ):
+    rank = load64(form)
+    if load64(array + TYPE) != ndarray or load64(array + ARRAY_DTYPE) != dtype:
         return 0
-    flags, rank = load64(lists + Lists.FLAGS), load64(form)
     if load32(array + ARRAY_FLAGS) & flags != flags or load32(array + ARRAY_RANK) != rank:
         return 0
     shape, strides = load64(array + ARRAY_SHAPE), load64(array + ARRAY_STRIDES)

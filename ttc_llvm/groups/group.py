@@ -27,7 +27,7 @@ class Group:
         if type(blocks) is not Blocks:
             raise ArrayError(f"{shown(blocks)} is no description of blocks: ttc_llvm.grouped makes plans of groups")
         _check_pair(blocks)
-        self._blocks, self._scalars = blocks, scalars
+        self._blocks, self._scalars, self._nbytes = blocks, scalars, blocks.nbytes
         self._lists = Reader(blocks, False, on_device), Reader(blocks, True, on_device)
 
     def __len__(self) -> int:
@@ -42,7 +42,7 @@ class Group:
     @property
     def nbytes(self) -> int:
         """Bytes of all blocks of A and B."""
-        return self._blocks.nbytes
+        return self._nbytes
 
     def _scaling(self, *given: Any) -> Scaling:
         alpha, beta, conjugate = (

@@ -55,7 +55,7 @@ class Reader:
         if len(items) != self._blocks.total:
             raise ArrayError(f"{self._name} has {len(items)} arrays: the plan has {self._blocks.total} blocks")
         items = tuple(items)  # which nobody changes meanwhile
-        addresses, given = np.zeros(len(items), np.int64), dict[int, Operand]()
+        addresses, given = np.empty(len(items), np.int64), dict[int, Operand]()
         words = self._words(items, addresses)
         number = self._natively(words, 0)
         while number < len(items):
