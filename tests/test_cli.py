@@ -483,6 +483,7 @@ REFUSALS: list[tuple[tuple[str, ...], str]] = [
     ((*TINY, "--architecture=cuda"), "there is no "),
     ((*TINY, "--architecture=hip"), "code for gfx90a cannot run here"),
     ((*TINY, "--architecture=cuda", "--cpu=gfx90a"), "of different makers"),
+    (("--terms=2:0,1;-1:1,0", "--size=8,8", "--architecture=cuda"), "not served on GPUs"),
     ((*TINY, "--architecture=avx2", "--cpu=sm_90"), "one is a GPU, the other is none"),
     ((*TINY, "--cpu=sm_90", "--generateOnly", "--threadsPerBlock=2000"), "exceeds 1024"),
     ((*TINY, "--cpu=sm_90", "--generateOnly", "--threadsPerBlock=0"), "--threadsPerBlock=0: numbers from 1"),

@@ -174,6 +174,13 @@ def test_permutations_of_arrays_are_added(shape: tuple[int, ...], dtype: str) ->
         assert memory.intact() and memory_x.intact()
 
 
+def test_terms_that_turn_registers_along_many_axes_share_a_micro_tile() -> None:
+    x = np.random.default_rng(0).integers(0, 99, (4,) * 8).astype("f4")
+    perms = ((7, 2, 4, 6, 1, 0, 5, 3), (3, 2, 5, 1, 7, 0, 4, 6), (2, 7, 5, 0, 6, 3, 1, 4), (3, 7, 5, 4, 1, 6, 0, 2))
+    result = sum(alpha * x.transpose(axes) for alpha, axes in enumerate(perms, 1))
+    np.testing.assert_array_equal(ttc_llvm.permute_sum(x, list(enumerate(perms, 1))), result)
+
+
 @pytest.mark.parametrize("dtype", ["f4", "f8", "c16"])
 def test_results_in_memory_begin_anywhere(dtype: str) -> None:
     n = 640

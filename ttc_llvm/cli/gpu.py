@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 
+from ..compiling.gpu_compiling import check_served
 from ..errors import OptionError
 from ..gpu import artifact, devices
 from ..lazy_dataclasses import replace
@@ -62,6 +63,7 @@ def _checked(command: Command) -> tuple[Problem, GpuTarget, GpuForced]:
         if asked:
             raise OptionError(f"{flag} is for CPUs only")
     problem = cli_compile.problem_of(command)
+    check_served(problem)
     target = _target(command)
     artifact.checked(command.emit, target.is_nvidia, "--emit=")
     threads = command.threads_per_block

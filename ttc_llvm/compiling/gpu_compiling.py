@@ -123,12 +123,17 @@ class GpuTask:
         return {}
 
 
-def solve(problem: Problem, options: GpuOptions, store: Database, progress: Report | None) -> GpuSolution:
-    """`ttc_llvm.compile` for a GPU, its options checked. GpuError where there is no device to time on."""
+def check_served(problem: Problem) -> None:
+    """ProblemError for a problem that GPUs have no kernels for."""
     if problem.inplace:
         raise ProblemError("a problem in place is not served on GPUs: A and B are two tensors there")
     if problem.terms:
         raise ProblemError("a sum of permutations is not served on GPUs: its terms are on the host")
+
+
+def solve(problem: Problem, options: GpuOptions, store: Database, progress: Report | None) -> GpuSolution:
+    """`ttc_llvm.compile` for a GPU, its options checked. GpuError where there is no device to time on."""
+    check_served(problem)
     canonical = canonicalise(problem).canonical
     found = loop.solve(GpuTask(canonical, options, (problem.alpha, problem.beta), problem=problem), store, progress)
     image = gpu_kernel.stored(canonical, found.plan, options.target, found.objects)

@@ -132,7 +132,10 @@ def saturating(t: DType) -> DType:
     return _SATURATING.get(f"{t.name}sat", t)
 
 
-RULE = "integers and real numbers convert to each other and to complex ones, and complex ones to complex ones"
+RULE = (
+    "integers and real numbers convert to each other and to complex ones, and complex ones to complex ones; of the"
+    " other byte order, integers and real numbers are read"
+)
 
 
 def converts(a: DType, b: DType) -> bool:

@@ -9,6 +9,7 @@ from math import lcm, prod
 
 from ttc_llvm.lowering.peeling import summed_grain
 from ttc_llvm.lowering.plan import CpuPlan, Fetch, Store
+from ttc_llvm.lowering.plan_checks import MAX_BLOCK
 from ttc_llvm.lowering.tile_sizes import cover, fitted, merge
 from ttc_llvm.machine.target import Target
 from ttc_llvm.problem import sums
@@ -63,10 +64,14 @@ def _fetches(canonical: Canonical, target: Target, forced: Forced) -> Sequence[t
 
 def _block(canonical: Canonical, target: Target) -> tuple[int, ...]:
     """A micro-tile of which every term takes the part that is its registers: as long along an axis as the terms that
-    turn registers need it, or if none does, one or two registers of a row."""
+    turn registers need it, as far as micro-tiles may be so large, or if none does, one or two registers of a row."""
     turning = _turning(canonical)
     if turning:
-        return tuple(map(max, zip(*(blocks(one, target)[0] for one in turning), strict=True)))
+        found, *others = (blocks(one, target)[0] for one in turning)
+        for other in others:
+            longer = tuple(map(max, found, other))
+            found = longer if prod(longer) <= MAX_BLOCK else found
+        return found
     offered, most = blocks(sums.single(canonical, 0), target), 2 * width(canonical, target)
     whole = offered[0][0] >= canonical.extents[0]
     return offered[0] if whole else next((one for one in offered if one[0] <= most), offered[0])
