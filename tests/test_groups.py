@@ -6,6 +6,7 @@ import itertools
 import pickle
 import sys
 import threading
+import weakref
 from collections.abc import Sequence
 from pathlib import Path
 from random import Random
@@ -384,6 +385,23 @@ def test_threads_share_one_plan(small: Any) -> None:
     for thread in threads:
         thread.join()
     assert wrong == []
+
+
+def test_orders_live_while_native_code_reads_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    blocks = read(SHAPES, AXES, F8, F8)
+    found, native = checks.Checks(blocks), dict(code.functions())
+    orders = [weakref.ref(order) for order in found._orders.values()]
+    alive = list[bool]()
+
+    def check_blocks(words: int) -> int:
+        found._orders = {side: order.copy() for side, order in found._orders.items()}  # as another thread does
+        alive.extend(order() is not None for order in orders)
+        return fields.APART
+
+    monkeypatch.setattr(code, "functions", lambda: {**native, "check_blocks": check_blocks})
+    places = np.arange(len(SHAPES))
+    found.odd(Table(blocks, PLAIN, 0), places, places)
+    assert alive == [True, True]
 
 
 def test_a_plan_outlives_forgotten_layouts() -> None:

@@ -46,13 +46,14 @@ class Checks:
         return last[3]
 
     def _found(self, table: Table, a: Words, b: Words) -> int:
-        words = self._words(table, a, b)
+        orders = {**self._orders}  # their addresses are read below, while other threads put others in their place
+        words = self._words(table, a, b, orders)
         while (status := code.functions()["check_blocks"](data_address(words))) != fields.APART:
             if status in _ORDERS:
                 side, reach, order = _ORDERS[status]
                 places = (a if side == Check.A else b) + table.words(reach)
-                self._orders[order] = np.argsort(places, kind="stable")
-                words = self._words(table, a, b, int(words[Check.INTERLEAVED // 8]))
+                self._orders[order] = orders[order] = np.argsort(places, kind="stable")
+                words = self._words(table, a, b, orders, int(words[Check.INTERLEAVED // 8]))
                 continue
             if status in _WITHOUT:
                 first, side_name = int(words[Check.FIRST // 8]), _WITHOUT[status]
@@ -64,8 +65,8 @@ class Checks:
             words[Check.INTERLEAVED // 8] = 1
         return int(words[Check.ODD // 8])
 
-    def _words(self, table: Table, a: Words, b: Words, interleaved: int = 0) -> Words:
-        arrays = {Check.RECORDS: table.records, Check.A: a, Check.B: b} | self._orders
+    def _words(self, table: Table, a: Words, b: Words, orders: dict[int, Words], interleaved: int = 0) -> Words:
+        arrays = {Check.RECORDS: table.records, Check.A: a, Check.B: b} | orders
         values = {word: data_address(array) for word, array in arrays.items()}
         return block(
             fields.CHECK_BYTES, values | {Check.COUNT: self._blocks.total, Check.INTERLEAVED: interleaved}
