@@ -15,8 +15,9 @@ Block = tuple[int, ...]
 
 
 def built(
-    block: Block, strides_a: Block, strides_b: Block, width: int, group: int = 4, loads: Loads = WHOLE, gaps: bool = False
-) -> tuple[Network, RegisterLayout, RegisterLayout]:
+    block: Block, strides_a: Block, strides_b: Block, width: int, group: int = 4, loads: Loads = WHOLE,
+    gaps: bool = False,
+) -> tuple[Network, RegisterLayout, RegisterLayout]:  # fmt: skip
     """The network of a block between two tensors, with registers of `width` lanes."""
     a, b = register_layout(block, strides_a, width, gaps=gaps), register_layout(block, strides_b, width)
     return network.build(block, a, b, sources(block, strides_a), group, loads), a, b
@@ -51,8 +52,9 @@ def simulate(net: Network, a: RegisterLayout) -> list[Block]:
 
 
 def check(
-    block: Block, strides_a: Block, strides_b: Block, width: int, group: int = 4, loads: Loads = WHOLE, gaps: bool = False
-) -> tuple[int, int]:
+    block: Block, strides_a: Block, strides_b: Block, width: int, group: int = 4, loads: Loads = WHOLE,
+    gaps: bool = False,
+) -> tuple[int, int]:  # fmt: skip
     """Simulate the network; the number of its shuffles and of pieces that loads insert."""
     net, a, b = built(block, strides_a, strides_b, width, group, loads, gaps)
     values, wanted = simulate(net, a), sources(block, strides_a)

@@ -150,7 +150,8 @@ def _registers(canonical: Canonical, block: tuple[int, ...], target: Target) -> 
     a, b = registers(canonical, block, target)
     if converts_first(canonical, target):
         return b.registers
-    held = a.registers * a.lanes if a.run else min(prod(block), a.registers * a.lanes)  # gaps are left out as soon as they are loaded
+    loaded = a.registers * a.lanes
+    held = loaded if a.run else min(prod(block), loaded)  # gaps are left out as soon as they are loaded
     return max(b.registers * b.lanes, held) // width(canonical, target)
 
 
