@@ -103,8 +103,8 @@ def _forwards(canonical: Canonical, plan: CpuPlan) -> CpuPlan:
 
 
 def _are_rows(canonical: Canonical) -> bool:
-    """True for rows that stay as they are, long enough to find their own boundaries: 1.15 to 1.45 times as fast as where
-    their lines are joined."""
+    """True for rows that stay as they are, long enough to find their own boundaries: 1.15 to 1.45 times as fast as
+    where their lines are joined."""
     row, size = canonical.axes[0], canonical.b.itemsize
     return row.stride_a == 1 and size >= NUMBER and static(row.extent) * size >= LEAST_ALONE
 
