@@ -19,6 +19,8 @@ LONG_PIECE = 8192  # bytes of the shortest pieces of rows of B: two lines of eac
 FEWEST_TASKS = 2  # of a thread: shorter runs of A, where panels have fewer rows, cost more than waiting for others
 PIECE_ROWS = 64  # the fewest in a piece of axis 1: whole tiles, and lines of A
 ON_LINE, ON_ELEMENT, ANYWHERE = 0, 1, 2  # levels: where B begins
+FEW_LINES = 12  # of a row: half a pair at its end weighs
+FAR_AWAY = 64 << 10  # bytes between rows of B that are better written in pairs of lines
 NONE, STATUS = 0, -1
 
 
@@ -90,10 +92,19 @@ def _variant(library: int, work: int, near: int, level: int) -> int:
         return -1
     if level == ON_LINE:
         whole = run >= load64(library + f.LINE) and _is_lined(library, work, count)
-        return -1 if not whole else f.COLUMNS_ALIGNED if near else f.ROWS_ALIGNED
+        return -1 if not whole else _on_lines(library, work, near) if near else f.ROWS_ALIGNED
     if near == 0:
         return f.ROWS_STREAMED if run >= LONG_ROW else -1
     return f.COLUMNS_CHAINED if run >= LONG_RUN else -1
+
+
+def _on_lines(library: int, work: int, near: int) -> int:
+    """The variant for rows of B that are whole lines: the one of single lines where rows are short and would end with
+    half of a pair, and where what follows in A is near in B."""
+    run, line = load64(work + axes.LIST + axes.N) * load64(work + axes.UNIT_B), load64(library + f.LINE)
+    away = load64(work + axes.LIST + axes.AXIS * near + axes.B) * load64(work + axes.UNIT_B)
+    single = run % (2 * line) and run < FEW_LINES * line and away < FAR_AWAY
+    return f.COLUMNS_LINES if single else f.COLUMNS_ALIGNED
 
 
 def _gathers(library: int, work: int, kernels: int, kind: int) -> int:

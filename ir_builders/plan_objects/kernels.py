@@ -120,12 +120,24 @@ def _columns_fetched(moved: Moved, target: Target) -> Built:
 
 
 def _columns_aligned(moved: Moved, target: Target) -> Built:
-    """Tiles go along A, so that whole lines of it are read; the next ones are prefetched."""
+    """Micro-tiles of two lines of B; the next ones' rows of A are prefetched."""
     edge = _edge(moved, target)
     block = (max(2 * edge, target.line // moved.b.itemsize), max(1, edge // 2))
     side = max(block[0], PIECE // moved.b.itemsize)
-    plan = _plan((side, side), block, (*FAR, 0, 1), f.AXES)
-    return Built(_canonical(moved, 1), plan.changed(store=Store.ALIGNED, inner=(0, 1, *FAR), **_ahead(2)))
+    return _along_a(moved, (side, side), block)
+
+
+def _columns_lines(moved: Moved, target: Target) -> Built:
+    """The same of one line of B."""
+    edge = _edge(moved, target)
+    line = max(1, target.line // moved.b.itemsize)
+    return _along_a(moved, (max(edge, line), 2 * edge), (max(edge, line), edge))
+
+
+def _along_a(moved: Moved, tile: tuple[int, int], block: tuple[int, int]) -> Built:
+    """Tiles go along A, for the same piece of all rows of B, so that A is read in order."""
+    plan = _plan(tile, block, (0, *FAR, 1), f.AXES)
+    return Built(_canonical(moved, 1), plan.changed(store=Store.ALIGNED, inner=(0, 1, *FAR), prefetch=8))
 
 
 def _columns_chained(moved: Moved, target: Target) -> Built:
@@ -161,6 +173,7 @@ _VARIANTS: dict[int, Callable[[Moved, Target], Built]] = {
     f.COLUMNS: _columns,
     f.COLUMNS_FETCHED: _columns_fetched,
     f.COLUMNS_ALIGNED: _columns_aligned,
+    f.COLUMNS_LINES: _columns_lines,
     f.COLUMNS_CHAINED: _columns_chained,
 }
 _BY_KIND = {
