@@ -40,7 +40,7 @@ def fuzz(plans: Plans, draw: random.Random, memory: Any) -> int:
     code: int = plans.create(out, rank, *lists, types, threads)
     plans.lookup(rank, *lists, types)
     assert out is None or (plan.value is None) == (code != fields.OK)
-    if out is not None and (code != fields.OK or _reach(size, strides, perm) < len(memory) // 32):
+    if out is not None and (code != fields.OK or _reach(size, strides, perm) < len(memory) // 64):
         _execute(plans, draw, memory, plan)
     if out is not None:
         plans.destroy(plan)

@@ -95,10 +95,10 @@ def _rows(moved: Moved, target: Target) -> Built:
 
 
 def _rows_aligned(moved: Moved, target: Target) -> Built:
-    """Two rows at a time, the next ones prefetched."""
-    width = 4 * target.lanes(_widest(moved))
-    plan = _plan((max(width, ROW // _widest(moved) // width * width), 2), (width, 1), (*FAR, 0, 1), f.AXES - 1)
-    return Built(_canonical(moved, 0), plan.changed(store=Store.ALIGNED, inner=(1, 0, *FAR), **_ahead(1)))
+    """One row at a time, which the machine prefetches."""
+    width = target.lanes(_widest(moved))
+    plan = _plan((max(width, ROW // _widest(moved) // width * width), 1), (width, 1), (*FAR, 1, 0), f.AXES - 1)
+    return Built(_canonical(moved, 0), plan.changed(store=Store.ALIGNED))
 
 
 def _rows_streamed(moved: Moved, target: Target) -> Built:
@@ -124,20 +124,20 @@ def _columns_aligned(moved: Moved, target: Target) -> Built:
     edge = _edge(moved, target)
     block = (max(2 * edge, target.line // moved.b.itemsize), max(1, edge // 2))
     side = max(block[0], PIECE // moved.b.itemsize)
-    return _along_a(moved, (side, side), block)
+    return _along_a(moved, (side, side), block, 8)
 
 
 def _columns_lines(moved: Moved, target: Target) -> Built:
     """The same of one line of B."""
     edge = _edge(moved, target)
     line = max(1, target.line // moved.b.itemsize)
-    return _along_a(moved, (max(edge, line), 2 * edge), (max(edge, line), edge))
+    return _along_a(moved, (max(edge, line), 2 * edge), (max(edge, line), edge), 4)
 
 
-def _along_a(moved: Moved, tile: tuple[int, int], block: tuple[int, int]) -> Built:
+def _along_a(moved: Moved, tile: tuple[int, int], block: tuple[int, int], ahead: int) -> Built:
     """Tiles go along A, for the same piece of all rows of B, so that A is read in order."""
     plan = _plan(tile, block, (0, *FAR, 1), f.AXES)
-    return Built(_canonical(moved, 1), plan.changed(store=Store.ALIGNED, inner=(0, 1, *FAR), prefetch=8))
+    return Built(_canonical(moved, 1), plan.changed(store=Store.ALIGNED, inner=(0, 1, *FAR), prefetch=ahead))
 
 
 def _columns_chained(moved: Moved, target: Target) -> Built:
