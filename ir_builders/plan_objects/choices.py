@@ -11,7 +11,7 @@ from ..words import load64, local, store64
 from . import fields as f
 from . import gathering
 
-LONG_ROW = 512  # bytes of the shortest rows that are written past the caches by themselves
+LONG_ROW = 512  # bytes of the shortest rows that are written past the caches by themselves, one at a time
 LONG_RUN = 2048  # bytes of runs of B whose ends, written in part, weigh little
 ENOUGH_TASKS = 4  # of a thread: whole rows of B are then worth more than equal shares
 TASKS_PER_THREAD = 20  # where rows are divided: threads are then at most 5 % apart
@@ -92,10 +92,14 @@ def _variant(library: int, work: int, near: int, level: int) -> int:
         return -1
     if level == ON_LINE:
         whole = run >= load64(library + f.LINE) and _is_lined(library, work, count)
-        return -1 if not whole else _on_lines(library, work, near) if near else f.ROWS_ALIGNED
+        return -1 if not whole else _on_lines(library, work, near) if near else _rows_on_lines(run)
     if near == 0:
         return f.ROWS_STREAMED if run >= LONG_ROW else -1
     return f.COLUMNS_CHAINED if run >= LONG_RUN else -1
+
+
+def _rows_on_lines(run: int) -> int:
+    return f.ROWS_LONG if run >= LONG_ROW else f.ROWS_ALIGNED
 
 
 def _on_lines(library: int, work: int, near: int) -> int:

@@ -39,11 +39,11 @@ MOST_BYTES = 1 << 60  # from the first to the last element of a tensor
 
 AXES = 6  # that a kernel walks; further ones are walked around it
 # Variants of a kernel, by the form of a layout and how B is written.
-ELEMENTS, ROWS, ROWS_ALIGNED, ROWS_STREAMED = 0, 1, 2, 3
-COLUMNS, COLUMNS_FETCHED, COLUMNS_ALIGNED, COLUMNS_LINES, COLUMNS_CHAINED = 4, 5, 6, 7, 8
-VARIANTS = 9
-NAMES = ("elements", "rows", "rows.aligned", "rows.streamed", "columns", "columns.fetched", "columns.aligned",
-         "columns.lines", "columns.chained")  # fmt: skip
+ELEMENTS, ROWS, ROWS_ALIGNED, ROWS_LONG, ROWS_STREAMED = 0, 1, 2, 3, 4
+COLUMNS, COLUMNS_FETCHED, COLUMNS_ALIGNED, COLUMNS_LINES, COLUMNS_CHAINED = 5, 6, 7, 8, 9
+VARIANTS = 10
+NAMES = ("elements", "rows", "rows.aligned", "rows.long", "rows.streamed", "columns", "columns.fetched",
+         "columns.aligned", "columns.lines", "columns.chained")  # fmt: skip
 FUNCTION, GRID = 0, 8  # of a variant: its address, 0 = there is none; steps of the task grid, 0 = no loop of the grid
 VARIANT_BYTES = GRID + 8 * AXES
 # A set is all variants for one pair of types and one kind of alpha and beta, one after the other.

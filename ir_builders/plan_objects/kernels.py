@@ -95,6 +95,13 @@ def _rows(moved: Moved, target: Target) -> Built:
 
 
 def _rows_aligned(moved: Moved, target: Target) -> Built:
+    """Two rows at a time, the next ones prefetched."""
+    width = 4 * target.lanes(_widest(moved))
+    plan = _plan((max(width, ROW // _widest(moved) // width * width), 2), (width, 1), (*FAR, 0, 1), f.AXES - 1)
+    return Built(_canonical(moved, 0), plan.changed(store=Store.ALIGNED, inner=(1, 0, *FAR), **_ahead(1)))
+
+
+def _rows_long(moved: Moved, target: Target) -> Built:
     """One row at a time, which the machine prefetches."""
     width = target.lanes(_widest(moved))
     plan = _plan((max(width, ROW // _widest(moved) // width * width), 1), (width, 1), (*FAR, 1, 0), f.AXES - 1)
@@ -169,6 +176,7 @@ _VARIANTS: dict[int, Callable[[Moved, Target], Built]] = {
     f.ELEMENTS: _elements,
     f.ROWS: _rows,
     f.ROWS_ALIGNED: _rows_aligned,
+    f.ROWS_LONG: _rows_long,
     f.ROWS_STREAMED: _rows_streamed,
     f.COLUMNS: _columns,
     f.COLUMNS_FETCHED: _columns_fetched,
