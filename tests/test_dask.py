@@ -156,7 +156,7 @@ def test_arrays_of_other_libraries_stay_what_they_are() -> None:
     ("call", "message"),
     (
         (lambda x: transpose(np.zeros((2, 2))), "x is a ndarray: a Dask array or an xarray.DataArray is expected"),
-        (lambda x: transpose(x, (0, 0)), "axes (0, 0) do not permute the 2 axes of the array"),
+        (lambda x: transpose(x, (0, 0)), "axes (0, 0) does not name each of the 2 axes once"),
         (lambda x: transpose(x, "ab"), "axes 'ab' is not a sequence of integers"),
         (lambda x: transpose(x, chunks=(1, 2, 3)), "chunks (1, 2, 3) are none of an array of shape (6, 4): "),
         (lambda x: transpose(x, chunks=((8, -2), 4)), "chunks ((8, -2), 4) have negative extents"),

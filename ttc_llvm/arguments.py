@@ -1,8 +1,7 @@
 """Checks of what callers pass: one rule for each kind of argument, which raises the caller's own sort of error.
 
 A rule takes the argument's name, its value and the class of the error, and returns the value as it is used from there.
-Whatever a caller's object raises when it is asked for its value breaks the rule, too; what it raises when Python asks
-for its class is not caught.
+What a caller's object raises when it is asked for its value breaks the rule, too; what its class raises is not caught.
 """
 
 from __future__ import annotations
@@ -177,6 +176,14 @@ def integers(name: str, values: Any, error: Error = OptionError) -> tuple[int, .
         else:
             return values
     return _each(integer, "integers", None, name, values, error)
+
+
+def permutation(name: str, values: Any, rank: int, error: Error = OptionError) -> tuple[int, ...]:
+    """The axes of an array in another order; negative ones count from the end, None reverses them all."""
+    given = integers(name, range(rank)[::-1] if values is None else values, error)
+    if sorted(k % rank if -rank <= k < rank else k for k in given) != [*range(rank)]:
+        raise error(f"{name} {shown(values)} does not name each of the {rank} axes once")
+    return tuple(k % rank for k in given)
 
 
 def texts(name: str, values: Any, error: Error = OptionError) -> tuple[str, ...]:

@@ -20,6 +20,7 @@ from ttc_llvm.machine.target import Target
 from ttc_llvm.problem.canonical import canonicalise
 from ttc_llvm.problem.problem import Problem
 from ttc_llvm.runtime import backend, image, image_linker, kernel
+from ttc_llvm.runtime.stored_code import compiled_functions
 from ttc_llvm.tuning.cost.model import model_plan
 
 HERE = Path(__file__).parent
@@ -98,8 +99,8 @@ def test_native_code_needs_no_linker_there(target: Target, monkeypatch: pytest.M
     handler = backend.compile_scalar(integers(target, *result_handler.FUNCTIONS), target)
     assert image_linker.linked(handler, result_handler.NAMES) is not None
     assert image_linker.linked(backend.compile_object(workers(target), target), ("work", "submit")) is not None
-    monkeypatch.setattr(layout_code, "_machine", lambda: (backend, target))
-    assert image_linker.linked(layout_code._compiled(), [*layout_code._NATIVE, *layout_code._ENTRIES]) is not None
+    monkeypatch.setattr(backend, "host_target", lambda: target)
+    assert image_linker.linked(compiled_functions(layout_code._HOMES), [*layout_code._HOMES]) is not None
 
 
 def instructions(text: str, target: Target) -> list[str]:

@@ -17,7 +17,7 @@ from test_pages import blocks
 
 REFUSED = {
     "shapes": "ArrayError: on rank 0: layout_b has shape (6, 4): layout_a's (6, 4), permuted by (1, 0), is (4, 6)",
-    "perm": "OptionError: on rank 0: perm (0, 0) does not permute 2 axes",
+    "perm": "OptionError: on rank 0: perm (0, 0) does not name each of the 2 axes once",
     "other perm": "ArrayError: ranks disagree on perm: rank 0 has (0, 1), rank 2 has (1, 0)",
     "other dtype": "ArrayError: ranks disagree on dtype: rank 0 has float64, rank 2 has float32",
     "other split": "ArrayError: ranks disagree on layout_b: rank 0 has (4, 6) on a grid (3,): axis 0 block over"

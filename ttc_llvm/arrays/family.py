@@ -114,7 +114,7 @@ def plan(family: Family, target: Target) -> CpuPlan:
     """The plan of the family's kernel: contiguous axes innermost, the others one index at a time outside of them."""
     rank, far = family.rank, (1,) * (family.rank - 2)
     order = tuple(reversed(range(rank)))
-    lanes, masked = target.lanes(canonical_form(family).widest), _masked(family, target)
+    lanes, masked = target.lanes(canonical_form(family).widest), target.has_masks(family.a.itemsize, family.b.itemsize)
     if family.form is Form.ELEMENTS:
         return CpuPlan((1,) * rank, (1,) * rank, order, order, _outer_loops(rank))
     if family.form is Form.ROWS:
@@ -123,10 +123,6 @@ def plan(family: Family, target: Target) -> CpuPlan:
     edge = min(lanes, EDGE if masked else EDGE_WITHOUT_MASKS)
     tile = (BLOCKS * edge, BLOCKS * edge, *far)
     return CpuPlan(tile, (edge, edge, *far), order, order, min(rank, TASK_LOOPS))
-
-
-def _masked(family: Family, target: Target) -> bool:
-    return all(target.has_masks(t.itemsize) for t in (family.a, family.b))
 
 
 def _outer_loops(rank: int) -> int:

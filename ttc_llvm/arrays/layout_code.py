@@ -11,7 +11,7 @@ from ..ir_builders.planner_fields import PICKED, ROW_WIDTHS
 from ..operands import object_fields
 from ..runtime.mapping import Loaded
 from ..runtime.once import once
-from ..runtime.stored_code import native, revision
+from ..runtime.stored_code import compiled_functions, native, revision
 
 # Modules of `ir_builders`, which are loaded only where their functions are compiled.
 _TABLE, _PLANNER, _ENTRY, _LAYOUTS, _COPY, _SOLUTIONS, _ROWS, _PICKED = (
@@ -40,6 +40,7 @@ _ENTRIES = {
 }  # fmt: skip
 ROWS = (*(f"rows_of_{width}" for width in ROW_WIDTHS), "long_rows")
 _ENTRIES |= dict.fromkeys(ROWS, _ROWS) | dict.fromkeys(PICKED, _PICKED)
+_HOMES = {name: home for name, (home, _) in _NATIVE.items()} | _ENTRIES
 
 
 @once
@@ -64,27 +65,12 @@ def facts() -> tuple[int, ...]:
 @once
 def _loaded() -> Loaded:
     places = " ".join(str(value) for name, value in vars(object_fields).items() if name.isupper())
-    return native("layouts of arrays", f"{revision(*_SOURCES)} {places}", [*_NATIVE, *_ENTRIES], _compiled, _facts)
-
-
-def _compiled() -> bytes:
-    integer_code, module = (locks.imported(f"..ir_builders.{name}", __package__) for name in ("integer_code", "module"))
-    backend, target = _machine()
-    made = module.new_module(target)
-    homes = {name: home for name, (home, _) in _NATIVE.items()} | _ENTRIES
-    found = [getattr(locks.imported(f"..ir_builders.{home}", __package__), name) for name, home in homes.items()]
-    integer_code.add_functions(made, found)
-    return bytes(backend.compile_scalar(str(made), target))
+    how = f"{revision(*_SOURCES)} {places}"
+    return native("layouts of arrays", how, [*_HOMES], lambda: compiled_functions(_HOMES), _facts)
 
 
 def _facts() -> tuple[int, ...]:
-    _, target = _machine()
+    target = locks.imported("..runtime.backend", __package__).host_target()
     past = target.streams and target.line == locks.imported("..ir_builders.contiguous_copy", __package__).LINE
     own = target.l2 * 5 // 4
     return 0 if target.natural else target.vector_bits // 8, max(own, target.kept) if past else 0, own
-
-
-def _machine() -> tuple[Any, Any]:
-    """What compiles, and for which machine: loaded where it has to."""
-    backend = locks.imported("..runtime.backend", __package__)
-    return backend, backend.host_target()

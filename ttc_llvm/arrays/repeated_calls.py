@@ -15,11 +15,12 @@ from ..operands import torch_tensor
 from ..operands.device import empty_like
 from ..operands.device_layouts import Seen, seen
 from ..operands.host import immutable
-from ..operands.operand import Array, Operand
+from ..operands.operand import Operand
 from ..operands.streams import stream_for
 from ..runtime.once import Recent
 from .call import Call
 from .checks import NUMBERS, scaled
+from .placing import reaches
 from .scalings import PLAIN, Scaling
 
 CAPACITY = 256
@@ -105,7 +106,7 @@ def remember(
         return
     made = Known(
         executable, source.view.dtype, target.view.dtype, source.conjugated, scale.number, source.library,
-        target.view.shape, to is not None and target.written is not None, odd, _reach(source.view), _reach(target.view),
+        target.view.shape, to is not None and target.written is not None, odd, *reaches(source.view, target.view),
     )  # fmt: skip
     try:
         known.put(_key(driver().owner(of.address), of, to, call), made)
@@ -126,8 +127,3 @@ def _kind(scalar: Any) -> Hashable:
     if type(scalar) not in NUMBERS:
         raise TypeError
     return type(scalar), scalar if scalar in (0, 1) else None
-
-
-def _reach(x: Array) -> Reach:
-    steps = [(extent - 1) * stride for extent, stride in zip(x.shape, x.strides, strict=True)]
-    return sum(step for step in steps if step < 0), sum(step for step in steps if step > 0) + x.dtype.itemsize

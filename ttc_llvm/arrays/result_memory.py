@@ -16,7 +16,6 @@ from typing import Any
 
 import numpy as np
 
-from .. import locks
 from ..arguments import between
 from ..errors import CompileError, OptionError, TargetError
 from ..ir_builders import result_fields as fields
@@ -27,7 +26,7 @@ from ..runtime import heap, numpy_api, runtime
 from ..runtime.mapping import Loaded
 from ..runtime.once import once
 from ..runtime.pool import Call
-from ..runtime.stored_code import native, revision
+from ..runtime.stored_code import compiled_functions, native, revision
 from ..tuning.search.available import total_memory
 from . import native_entry
 
@@ -102,7 +101,8 @@ def _memory() -> Memory | None:
     if not known or not numpy_api.table():
         return None
     try:
-        code = native("memory of results", revision(*SOURCES), result_handler.NAMES, _compiled)
+        homes = dict.fromkeys(result_handler.NAMES, "result_handler")
+        code = native("memory of results", revision(*SOURCES), [*homes], lambda: compiled_functions(homes))
     except (CompileError, TargetError):
         return None
     memory = Memory(code)
@@ -113,14 +113,6 @@ def _memory() -> Memory | None:
     os.register_at_fork(before=lambda: memory.call("stop"), after_in_child=lambda: memory.call("forget"))
     atexit.register(memory.close)
     return memory
-
-
-def _compiled() -> bytes:
-    integer_code, module = (locks.imported(f"..ir_builders.{name}", __package__) for name in ("integer_code", "module"))
-    backend = locks.imported("..runtime.backend", __package__)
-    made = module.new_module(target := backend.host_target())
-    integer_code.add_functions(made, result_handler.FUNCTIONS)
-    return bytes(backend.compile_scalar(str(made), target))
 
 
 class Memory:

@@ -97,7 +97,11 @@ def _subcommand(argv: list[str]) -> int:
         from . import explain as explain_cli  # takes the options of a compilation, by their own table
 
         return explain_cli.run(argv[1:])
-    args = subcommands().parse_args(argv)
+    parsers = subcommands()
+    args, others = parsers.parse_known_args(argv)
+    if others:
+        parsers.prog = f"ttc {args.command}"
+        parsers.error(f"unrecognized arguments: {' '.join(others)}")
     args.flags, args.words = typed(argv), argv
     return int(_commands()[args.command].run(args))
 

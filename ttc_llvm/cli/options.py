@@ -75,7 +75,8 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Raise OptionError with argparse's sentence, and where to read on."""
-        raise OptionError(f"{cut(' '.join(message.split()), LONGEST)}: {self.prog} --help shows what is expected")
+        said = " ".join(message.split()).replace("ignored explicit argument", "no value is expected, not")
+        raise OptionError(f"{cut(said, LONGEST)}: {self.prog} --help shows what is expected")
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,10 +14,9 @@ from typing import Any
 
 from .. import locks
 from ..lazy_dataclasses import dataclass
-from ..runtime import backend
 from ..runtime.once import once
 from ..runtime.pool import cpu_count
-from ..runtime.stored_code import native
+from ..runtime.stored_code import compiled_functions, native
 
 ABI, LOOPS = "1", "run_products"  # of the native loops: ABI is raised when they, or their job, change
 THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_CORETYPE")
@@ -119,15 +118,5 @@ def _bits(signature: bytes) -> int | None:
 @once
 def loops() -> Any:
     """`ir_builders.gemm_loops.run_products` as a function of addresses; without the interpreter lock."""
-    code = native("loops around matrix products", ABI, (LOOPS,), _compiled)
+    code = native("loops around matrix products", ABI, (LOOPS,), lambda: compiled_functions({LOOPS: "gemm_loops"}))
     return code.function(LOOPS, ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_int64] * 4))
-
-
-def _compiled() -> bytes:
-    target = backend.host_target()
-    with locks.LLVM:
-        from ..ir_builders import gemm_loops, integer_code, module
-
-    made = module.new_module(target)
-    integer_code.add_functions(made, [gemm_loops.run_products])
-    return backend.compile_scalar(str(made), target)

@@ -8,7 +8,7 @@ from typing import Any
 
 import dask.array as da
 
-from ..arguments import integers, reason, sequence, shown
+from ..arguments import permutation, reason, sequence, shown
 from ..errors import ArrayError
 from .graph import Chunks, permuted, rechunked
 
@@ -28,7 +28,7 @@ def transpose(x: Any, axes: Sequence[int] | Sequence[Hashable] | None = None, *,
         return _labelled(x, axes, chunks)
     if not isinstance(x, da.Array):
         raise ArrayError(f"x is a {type(x).__name__}: a Dask array or an xarray.DataArray is expected")
-    order = _permutation(axes, x.ndim)
+    order = permutation("axes", axes, x.ndim, ArrayError)
     if chunks is None:
         return permuted(x, order)
     return rechunked(x, order, _chunks(x, order, chunks))
@@ -53,15 +53,6 @@ def _filled(given: list[Any], dims: tuple[Any, ...]) -> list[Any]:
         return given
     at = next(k for k, name in enumerate(given) if name is ...)
     return [*given[:at], *(name for name in dims if name not in given), *given[at + 1 :]]
-
-
-def _permutation(axes: Any, rank: int) -> tuple[int, ...]:
-    if axes is None:
-        return tuple(reversed(range(rank)))
-    given = integers("axes", axes, ArrayError)
-    if sorted(k % rank if -rank <= k < rank else k for k in given) != [*range(rank)]:
-        raise ArrayError(f"axes {shown(axes)} do not permute the {rank} axes of the array")
-    return tuple(k % rank for k in given)
 
 
 def _chunks(x: da.Array, order: tuple[int, ...], chunks: Any) -> Chunks:

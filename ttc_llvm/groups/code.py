@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Mapping
-from typing import Any
 
 from .. import locks
 from ..ir_builders.group_fields import UNITS
 from ..operands import object_fields
 from ..runtime.mapping import Loaded
 from ..runtime.once import once
-from ..runtime.stored_code import native, revision
+from ..runtime.stored_code import compiled_functions, native, revision
 
 # Modules of `ir_builders`, which are loaded only where their functions are compiled.
 _HOMES = {
@@ -47,7 +46,8 @@ def kernels() -> tuple[int, ...]:
 @once
 def _loaded() -> Loaded:
     places = " ".join(str(value) for name, value in vars(object_fields).items() if name.isupper())
-    return native("groups of blocks", f"{revision(*_SOURCES)} {places}", list(_HOMES), _compiled)
+    how = f"{revision(*_SOURCES)} {places}"
+    return native("groups of blocks", how, list(_HOMES), lambda: compiled_functions(_HOMES))
 
 
 @once
@@ -55,24 +55,7 @@ def _runs() -> Loaded:
     return native("indexed runs", revision("group_fields", "memory", _RUNS), list(UNITS.values()), _compiled_runs)
 
 
-def _compiled() -> bytes:
-    integer_code, module = (_builder(name) for name in ("integer_code", "module"))
-    backend, target = _machine()
-    made = module.new_module(target)
-    integer_code.add_functions(made, [getattr(_builder(home), name) for name, home in _HOMES.items()])
-    return bytes(backend.compile_scalar(str(made), target))
-
-
 def _compiled_runs() -> bytes:
-    backend, target = _machine()
-    return bytes(backend.compile_object(str(_builder(_RUNS).build(target)), target))
-
-
-def _builder(name: str) -> Any:
-    return locks.imported(f"..ir_builders.{name}", __package__)
-
-
-def _machine() -> tuple[Any, Any]:
-    """What compiles, and for which machine: loaded where it has to."""
-    backend = locks.imported("..runtime.backend", __package__)
-    return backend, backend.host_target()
+    backend, runs = (locks.imported(name, __package__) for name in ("..runtime.backend", f"..ir_builders.{_RUNS}"))
+    target = backend.host_target()
+    return bytes(backend.compile_object(str(runs.build(target)), target))

@@ -181,7 +181,8 @@ def _edge(own: int, axis: int, usual: CpuPlan, form: Canonical, target: Target) 
     if len(_near(form)) == 1:
         least = min(least, max(1, SHORTEST_ROW // size))
     fits = own & (own - 1) == 0 and own >= least
-    return own if fits and (own <= usual.block[axis] or _masked(form, target)) else usual.block[axis]
+    masked = target.has_masks(form.a.itemsize, form.b.itemsize)
+    return own if fits and (own <= usual.block[axis] or masked) else usual.block[axis]
 
 
 def _rows(own: int, near: list[int]) -> int:
@@ -209,7 +210,7 @@ def _near(form: Canonical) -> list[int]:
 
 
 def _block(form: Canonical, near: list[int], target: Target) -> tuple[int, ...]:
-    most = LANES if _masked(form, target) else LANES_WITHOUT_MASKS
+    most = LANES if target.has_masks(form.a.itemsize, form.b.itemsize) else LANES_WITHOUT_MASKS
     lanes = min(target.lanes(form.widest), most)
     units = form.axes[0].extent
     known = units if isinstance(units, int) else 1
@@ -218,10 +219,6 @@ def _block(form: Canonical, near: list[int], target: Target) -> tuple[int, ...]:
         min(lanes, axis.extent) if isinstance(axis.extent, int) else edge if k in near else 1
         for k, axis in enumerate(form.axes)
     )
-
-
-def _masked(form: Canonical, target: Target) -> bool:
-    return all(target.has_masks(t.itemsize) for t in (form.a, form.b))
 
 
 def _tile(form: Canonical, block: tuple[int, ...]) -> tuple[int, ...]:

@@ -98,7 +98,7 @@ def read(text: str, wanted: str, readers: Mapping[str, Callable[[str], Any]], op
     or a malformed value."""
     version, decisions = today(text)
     if version != wanted:
-        raise PlanError(f"plan version {arguments.shown(version)} is not {wanted!r}")
+        raise PlanError(f"plan version {arguments.shown(version)} is not {wanted!r}, with which plans begin")
     values: dict[str, Any] = {}
     for name, value in decisions.items():
         if name not in readers:

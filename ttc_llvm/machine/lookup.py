@@ -52,13 +52,14 @@ def find(name: str) -> Target:
 
 
 def _unknown(name: str, key: str) -> str:
-    known = (*_SPELLINGS, *locks.imported(".gpu_target", __package__).spellings(), *TRIPLES)
-    near = locks.imported("difflib").get_close_matches(key, known, n=4, cutoff=0.5)
+    every = (*_SPELLINGS, *locks.imported(".gpu_target", __package__).spellings(), *TRIPLES)
+    near = locks.imported("difflib").get_close_matches(key, every, n=4, cutoff=0.5)
     if near[0] in TRIPLES if near else key.count("-") >= 2:
         near = [match for match in near if match in TRIPLES] or [t for t in TRIPLES if "unknown" in t]
         return f"unknown triple {shown(name)}: near matches are {', '.join(near)}"
-    near = [match for match in near if match not in TRIPLES] or list(ROWS)
-    return f"unknown architecture or CPU {shown(name)}: near matches are {', '.join(near)}"
+    near = [match for match in near if match not in TRIPLES]
+    known = f"near matches are {', '.join(near)}" if near else f"the choices are {', '.join(ROWS)}, and the CPUs of ttc info --targets"
+    return f"unknown architecture or CPU {shown(name)}: {known}"
 
 
 def is_triple(name: str) -> bool:

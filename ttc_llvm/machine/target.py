@@ -87,9 +87,9 @@ class Target:
         bits = self.small_vector_bits if itemsize <= 2 else self.vector_bits
         return max(1, bits // (8 * itemsize))
 
-    def has_masks(self, itemsize: int) -> bool:
+    def has_masks(self, *itemsizes: int) -> bool:
         """True where a masked access of such elements is one instruction; 16-byte elements are two 8-byte lanes."""
-        return min(_itemsize(itemsize), 8) in self.masked
+        return all(min(_itemsize(itemsize), 8) in self.masked for itemsize in itemsizes)
 
     def joins(self, itemsize: int) -> bool:
         """True where one instruction takes a vector of such elements out of two, by lanes known at run time only."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from mpi4py import MPI
 
-from ..arguments import between, integers, optional, shown
+from ..arguments import between, optional, permutation, shown
 from ..errors import ArrayError, OptionError
 from ..operands.types import as_dtype
 from .agreement import Facts, agreed
@@ -48,7 +48,7 @@ def _checked(a: Any, perm: Any, b: Any, dtype: Any, threads: Any) -> tuple[tuple
             raise OptionError(f"{name} {shown(given)} is no Layout")
     if MPI.Comm.Compare(a.comm, b.comm) not in (MPI.IDENT, MPI.CONGRUENT):
         raise OptionError("the layouts' communicators have other ranks, or the same in another order")
-    order = _permutation(perm, len(a.shape))
+    order = permutation("perm", perm, len(a.shape))
     wanted = tuple(a.shape[k] for k in order)
     if b.shape != wanted:
         raise ArrayError(f"layout_b has shape {b.shape}: layout_a's {a.shape}, permuted by {order}, is {wanted}")
@@ -57,15 +57,6 @@ def _checked(a: Any, perm: Any, b: Any, dtype: Any, threads: Any) -> tuple[tuple
     moved = " into ".join(dict.fromkeys(map(str, types)))
     facts = {"layout_a": a.distribution, "perm": order, "layout_b": b.distribution, "dtype": moved}
     return (order, types, count), {name: str(value) for name, value in facts.items()}
-
-
-def _permutation(given: Any, rank: int) -> Perm:
-    if given is None:
-        return tuple(reversed(range(rank)))
-    perm = integers("perm", given, OptionError)
-    if sorted(k % rank if -rank <= k < rank else k for k in perm) != [*range(rank)]:
-        raise OptionError(f"perm {shown(given)} does not permute {rank} axes")
-    return tuple(k % rank for k in perm)
 
 
 def _types(given: Any) -> Types:

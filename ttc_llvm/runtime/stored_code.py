@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import zlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from .. import ir_builders, locks
@@ -92,6 +92,20 @@ def _machine() -> str:
         backend = locks.imported(".backend", __package__)
         known = f"{backend.host_target().key} llvm{backend.llvm_version()}"
     return known
+
+
+def compiled_functions(homes: Mapping[str, str]) -> bytes:
+    """Object code for this machine of functions of integers: their names, and the modules of `ir_builders` that have
+    them, which are loaded."""
+    integer_code, module = (_builders(name) for name in ("integer_code", "module"))
+    backend = locks.imported(".backend", __package__)
+    made = module.new_module(target := backend.host_target())
+    integer_code.add_functions(made, [getattr(_builders(home), name) for name, home in homes.items()])
+    return bytes(backend.compile_scalar(str(made), target))
+
+
+def _builders(name: str) -> Any:
+    return locks.imported(f"..ir_builders.{name}", __package__)
 
 
 def revision(*sources: str) -> str:
