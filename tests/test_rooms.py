@@ -30,7 +30,7 @@ KEPT = "ttc_llvm.tuning.database."  # where the run time keeps code
 MOST_LINES = 250
 HEAVY = "llvmlite.binding"
 DISPLAY = "ttc_llvm.compiling.display"
-WARNING = "ttc_llvm.runtime.user_warnings"  # where no kernel runs; where cubes are read otherwise than before
+WARNING = "ttc_llvm.runtime.user_warnings"  # where no kernel runs; where cubes are read by their strides
 
 
 @cache

@@ -37,7 +37,7 @@ class NoDtypeError(ArrayError, TypeError):
 
 
 class OrderWarning(UserWarning):
-    """A C-ordered array whose meaning to a solution has changed: said once in a process."""
+    """A C-ordered array is read by its strides, whose memory would also do as storage: said once in a process."""
 
 
 class PlanError(TtcError, ValueError):

@@ -18,7 +18,7 @@ from ..runtime.user_warnings import warn
 KEPT = 64
 CUBE = (
     "the axes of an array in C order whose shape reads the same backwards, as a cube's, are the tensor's indices, as in"
-    " np.transpose(a, perm); earlier versions took its memory for column-major storage: a.reshape(-1) means that"
+    " np.transpose(a, perm); its memory as column-major storage, which gives another result, is a.reshape(-1)"
 )
 Place = tuple[int, Any]  # an address, or BY_STRIDES, and what keeps that memory
 Loops = list[tuple[int, int, int]]  # extents and strides in bytes, of A and of B
@@ -46,7 +46,7 @@ class ByStrides:
 
     @property
     def is_told(self) -> bool:
-        """True where no call is to tell of the change in what cubes mean."""
+        """True where no call is to tell how cubes are read."""
         return bool(_told) or not self._cubes
 
     def views(self, a: Place, b: Place) -> tuple[Array, Array, bool]:

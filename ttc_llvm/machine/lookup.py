@@ -58,8 +58,10 @@ def _unknown(name: str, key: str) -> str:
         near = [match for match in near if match in TRIPLES] or [t for t in TRIPLES if "unknown" in t]
         return f"unknown triple {shown(name)}: near matches are {', '.join(near)}"
     near = [match for match in near if match not in TRIPLES]
-    known = f"near matches are {', '.join(near)}" if near else f"the choices are {', '.join(ROWS)}, and the CPUs of ttc info --targets"
-    return f"unknown architecture or CPU {shown(name)}: {known}"
+    choices = f"near matches are {', '.join(near)}"
+    if not near:
+        choices = f"the choices are {', '.join(ROWS)}, and the CPUs of ttc info --targets"
+    return f"unknown architecture or CPU {shown(name)}: {choices}"
 
 
 def is_triple(name: str) -> bool:
