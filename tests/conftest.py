@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import gc
 import json
+import logging
 import os
 import shutil
 import signal
@@ -153,6 +154,19 @@ def own_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The test has a database and a current directory of its own."""
     monkeypatch.setenv("TTC_DATABASE", str(tmp_path / "solutions.sqlite3"))
     monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture
+def module_database(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, tmp_path_factory: Any) -> None:
+    """The tests of a module have a database of their own, which they share."""
+    monkeypatch.setenv("TTC_DATABASE", str(tmp_path_factory.getbasetemp() / f"{request.module.__name__}.sqlite3"))
+
+
+@pytest.fixture
+def lines(caplog: pytest.LogCaptureFixture) -> Callable[[], list[str]]:
+    """Warnings of the package so far."""
+    caplog.set_level(logging.WARNING, logger="ttc_llvm")
+    return lambda: [record.getMessage() for record in caplog.records if record.name == "ttc_llvm"]
 
 
 @pytest.fixture

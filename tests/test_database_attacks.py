@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import logging
 import os
 import resource
 import sqlite3
@@ -46,12 +45,6 @@ def path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.delenv(trust.VARIABLE, raising=False)
     notices._warned.clear()
     return tmp_path / "data" / "solutions.sqlite3"
-
-
-@pytest.fixture
-def lines(caplog: pytest.LogCaptureFixture) -> Callable[[], list[str]]:
-    caplog.set_level(logging.WARNING, logger="ttc_llvm")
-    return lambda: [record.getMessage() for record in caplog.records if record.name == "ttc_llvm"]
 
 
 def execute(path: Path, statement: str, *values: object) -> list[tuple[object, ...]]:
@@ -406,8 +399,7 @@ def test_file_systems_without_links_have_one_secret(path: Path, monkeypatch: pyt
         raise PermissionError(1, "Operation not permitted")
 
     monkeypatch.setattr(os, "link", refuse)
-    gate, out, write = path.parent.parent / "gate", path.parent.parent / "out", signing._write
-    out.mkdir()
+    write = signing._write
 
     def slowly(path: str) -> None:
         """Others find the file empty meanwhile."""
@@ -419,22 +411,7 @@ def test_file_systems_without_links_have_one_secret(path: Path, monkeypatch: pyt
             write(path)
 
     monkeypatch.setattr(signing, "_write", slowly)
-
-    def child(number: int) -> int:
-        pid = os.fork()
-        if pid == 0:
-            while not gate.exists():
-                pass
-            (out / str(number)).write_bytes(signing.own_secret() or b"")
-            os._exit(0)
-        return pid
-
-    children = [child(number) for number in range(8)]
-    gate.touch()
-    assert [os.waitpid(pid, 0)[1] for pid in children] == [0] * 8
-    (secret,) = {one.read_bytes() for one in out.iterdir()}
-    assert len(secret) == 32
-    assert [one.name for one in (path.parent.parent / "state" / "ttc_llvm").iterdir()] == ["secret"]
+    hostile_files.agree_on_a_secret(path.parent.parent)
 
 
 # ---- the process

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import os
 import signal
 import sqlite3
@@ -51,12 +50,6 @@ database.close()
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
     return tmp_path / "solutions.sqlite3"
-
-
-@pytest.fixture
-def warnings(caplog: pytest.LogCaptureFixture) -> Callable[[], list[str]]:
-    caplog.set_level(logging.WARNING, logger="ttc_llvm")
-    return lambda: [record.getMessage() for record in caplog.records if record.name == "ttc_llvm"]
 
 
 def execute(path: Path, statement: str, values: tuple[object, ...] = ()) -> list[tuple[object, ...]]:
@@ -188,7 +181,7 @@ def test_a_locked_file_is_waited_for(path: Path) -> None:
 
 
 def test_solutions_wait_in_memory_for_a_file_that_stays_locked(
-    path: Path, monkeypatch: pytest.MonkeyPatch, warnings: Callable[[], list[str]]
+    path: Path, monkeypatch: pytest.MonkeyPatch, lines: Callable[[], list[str]]
 ) -> None:
     monkeypatch.setattr(file_access, "PATIENCE", 1.0)
     SolutionFile(path).put([RECORD])
@@ -203,7 +196,7 @@ def test_solutions_wait_in_memory_for_a_file_that_stays_locked(
         assert time.perf_counter() - start < 20, (
             "a file that is not available is not waited for again and again"
         )
-        (message,) = warnings()
+        (message,) = lines()
         assert "is locked" in message and str(path) in message
     monkeypatch.setattr(time, "monotonic", lambda now=time.monotonic: now() + 60)
     assert database.find(REQUEST, 20).record == RECORD
@@ -248,7 +241,7 @@ DAMAGED = [random_bytes, truncated, overwritten, document]
 
 @pytest.mark.parametrize("spoil", [*DAMAGED, a_folder, another_program])
 def test_an_unusable_file_is_reported_once_and_worked_around(
-    path: Path, warnings: Callable[[], list[str]], spoil: Callable[[Path], None]
+    path: Path, lines: Callable[[], list[str]], spoil: Callable[[Path], None]
 ) -> None:
     spoil(path)
     before = path.read_bytes() if path.is_file() else b""
@@ -257,7 +250,7 @@ def test_an_unusable_file_is_reported_once_and_worked_around(
         assert database.find(REQUEST, 20).record == RECORD
         assert database.find(OTHER.request, 20).record is None
         database.close()
-    (message,) = warnings()
+    (message,) = lines()
     assert str(path) in message and "\n" not in message
     assert (path.read_bytes() if path.is_file() else b"") == before, "a user's file must not be touched"
     with pytest.raises(DatabaseError, match="solutions database"):
@@ -288,7 +281,7 @@ def test_clear_leaves_another_programs_file_alone(path: Path) -> None:
     "place", ["/proc/none/x/s.sqlite3", "{file}/s.sqlite3", "/dev/null/s.sqlite3", "/dev/full"]
 )
 def test_a_folder_that_cannot_be_made(
-    path: Path, tmp_path: Path, warnings: Callable[[], list[str]], place: str, monkeypatch: pytest.MonkeyPatch
+    path: Path, tmp_path: Path, lines: Callable[[], list[str]], place: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     (tmp_path / "file").touch()
@@ -296,7 +289,7 @@ def test_a_folder_that_cannot_be_made(
     notices._warned.clear()
     database.store(RECORD)
     assert database.find(REQUEST, 20).record == RECORD
-    assert len(warnings()) == 1
+    assert len(lines()) == 1
 
 
 @pytest.mark.parametrize(
@@ -307,7 +300,7 @@ def test_a_folder_that_cannot_be_made(
 def test_a_file_that_cannot_be_written_is_still_read(
     path: Path,
     monkeypatch: pytest.MonkeyPatch,
-    warnings: Callable[[], list[str]],
+    lines: Callable[[], list[str]],
     pragma: str,
     fact: str,
 ) -> None:
@@ -318,7 +311,7 @@ def test_a_file_that_cannot_be_written_is_still_read(
     database.store(big)
     assert database.find(REQUEST, 20).record == RECORD
     assert database.find(big.request, 20).record == big
-    (message,) = warnings()
+    (message,) = lines()
     assert fact in message and "last as long as this process" in message
     monkeypatch.undo()
     assert [row.record.request for row in SolutionFile(path).rows()] == [REQUEST]
@@ -354,7 +347,7 @@ def test_memory_stays_bounded_without_a_file(monkeypatch: pytest.MonkeyPatch) ->
     ],
 )
 def test_a_corrupt_row_is_ignored_and_can_be_replaced(
-    path: Path, warnings: Callable[[], list[str]], column: str, value: object
+    path: Path, lines: Callable[[], list[str]], column: str, value: object
 ) -> None:
     SolutionFile(path).put([RECORD, OTHER])
     execute(path, f"UPDATE {schema.SOLUTIONS} SET {column} = ? WHERE id = ?", (value, REQUEST.id))
@@ -364,7 +357,7 @@ def test_a_corrupt_row_is_ignored_and_can_be_replaced(
     assert not database.find(REQUEST, 1).sufficient
     assert not database.find(REQUEST, 1).sufficient
     assert database.find(OTHER.request, 1).record == OTHER
-    (message,) = warnings()
+    (message,) = lines()
     assert REQUEST.id in message and "ignored" in message
     database.store(RECORD)
     assert database.find(REQUEST, 1).record == RECORD

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import itertools
-import logging
 import os
 import sqlite3
 from collections.abc import Callable
@@ -34,12 +33,6 @@ def path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     notices._warned.clear()
     SolutionFile(path).put([RECORD])
     return path
-
-
-@pytest.fixture
-def lines(caplog: pytest.LogCaptureFixture) -> Callable[[], list[str]]:
-    caplog.set_level(logging.WARNING, logger="ttc_llvm")
-    return lambda: [record.getMessage() for record in caplog.records if record.name == "ttc_llvm"]
 
 
 def execute(path: Path, statements: str) -> None:

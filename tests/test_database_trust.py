@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import logging
 import os
 import pickle
 import stat
@@ -14,6 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import hostile_files
 import numpy as np
 import pytest
 from forks import forked
@@ -49,12 +49,6 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     signing._secret.cache_clear()
     notices._warned.clear()
     return tmp_path / "data" / "solutions.sqlite3"
-
-
-@pytest.fixture
-def lines(caplog: pytest.LogCaptureFixture) -> Callable[[], list[str]]:
-    caplog.set_level(logging.WARNING, logger="ttc_llvm")
-    return lambda: [record.getMessage() for record in caplog.records if record.name == "ttc_llvm"]
 
 
 def solved(monkeypatch: pytest.MonkeyPatch) -> bool:
@@ -346,24 +340,7 @@ def test_files_and_folders_are_the_user_s_alone(tmp_path: Path) -> None:
 
 
 def test_processes_that_come_first_together_agree(tmp_path: Path) -> None:
-    gate, out = tmp_path / "gate", tmp_path / "out"
-    out.mkdir()
-
-    def child(number: int) -> int:
-        pid = os.fork()
-        if pid == 0:
-            while not gate.exists():
-                pass
-            (out / str(number)).write_bytes(signing.own_secret() or b"")
-            os._exit(0)
-        return pid
-
-    children = [child(number) for number in range(8)]
-    gate.touch()
-    assert [os.waitpid(pid, 0)[1] for pid in children] == [0] * 8
-    (secret,) = {path.read_bytes() for path in out.iterdir()}
-    assert len(secret) == 32
-    assert [path.name for path in (tmp_path / "state" / "ttc_llvm").iterdir()] == ["secret"]
+    hostile_files.agree_on_a_secret(tmp_path)
 
 
 def readable(path: Path) -> None:

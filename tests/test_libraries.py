@@ -12,10 +12,7 @@ from ttc_llvm.errors import ArrayError
 
 RNG = np.random.default_rng(8)
 
-
-@pytest.fixture(autouse=True)
-def _own_database(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
-    monkeypatch.setenv("TTC_DATABASE", str(tmp_path_factory.getbasetemp() / "libraries.sqlite3"))
+pytestmark = pytest.mark.usefixtures("module_database")
 
 
 def test_dask_arrays_stay_lazy() -> None:

@@ -25,10 +25,7 @@ from ttc_llvm.problem import dtypes
 RNG = np.random.default_rng(8)
 CONTIGUOUS = ((ttc_llvm.ascontiguousarray, np.ascontiguousarray), (ttc_llvm.asfortranarray, np.asfortranarray))
 
-
-@pytest.fixture(autouse=True)
-def _own_database(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
-    monkeypatch.setenv("TTC_DATABASE", str(tmp_path_factory.getbasetemp() / "like_numpy.sqlite3"))
+pytestmark = pytest.mark.usefixtures("module_database")
 
 
 # --- parameters -------------------------------------------------------------------------------------------

@@ -17,10 +17,7 @@ from ttc_llvm.operands.reading import in_place, operand
 RNG = np.random.default_rng(33)
 AXES = (2, 0, 1)
 
-
-@pytest.fixture(autouse=True)
-def _own_database(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
-    monkeypatch.setenv("TTC_DATABASE", str(tmp_path_factory.getbasetemp() / "operands.sqlite3"))
+pytestmark = pytest.mark.usefixtures("module_database")
 
 
 # --- the memory of other objects --------------------------------------------------------------------------

@@ -15,10 +15,7 @@ from ttc_llvm.errors import ArrayError
 RNG = np.random.default_rng(33)
 AXES = (2, 0, 1)
 
-
-@pytest.fixture(autouse=True)
-def _own_database(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
-    monkeypatch.setenv("TTC_DATABASE", str(tmp_path_factory.getbasetemp() / "tensors.sqlite3"))
+pytestmark = pytest.mark.usefixtures("module_database")
 
 
 @pytest.fixture(scope="module")
