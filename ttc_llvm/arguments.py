@@ -126,7 +126,7 @@ def text(name: str, value: Any, error: Error = OptionError) -> str:
     """A text that files and C can hold: no NUL, nothing that UTF-8 has no bytes for."""
     if not isinstance(value, str):
         raise error(f"{name} {shown(value)} is not a text")
-    if "\0" in value or any("\ud800" <= character <= "\udfff" for character in value):
+    if "\0" in value or (not value.isascii() and any("\ud800" <= one <= "\udfff" for one in value)):
         raise error(f"{name} {shown(value)} holds a NUL or half of a surrogate pair")
     return value
 

@@ -19,8 +19,8 @@ from ttc_llvm.ir_builders.micro_tile import MicroTile
 from ttc_llvm.lowering.nest import LoopNest
 from ttc_llvm.lowering.nodes import Loop, Micro, Node, Peeled, Row, every
 from ttc_llvm.lowering.operands import Prefetch, Space
-from ttc_llvm.machine import lookup
-from ttc_llvm.machine.table import CPUS, ROWS, X86
+from ttc_llvm.machine import lookup, table
+from ttc_llvm.machine.table import CPUS, X86
 from ttc_llvm.machine.target import Target
 from ttc_llvm.problem.kinds import Kinds
 from ttc_llvm.runtime import backend
@@ -38,7 +38,7 @@ ACROSS = ("loads=off-lines",)
 @lru_cache(maxsize=1)
 def targets() -> dict[str, Target]:
     """Every CPU of the tables whose code runs here, and three of them without vectors."""
-    names = [cpu for row, cpus in CPUS.items() if ROWS[row].triple == X86 for cpu in (row, *cpus)]
+    names = [cpu for row, cpus in CPUS.items() if table.row(row).triple == X86 for cpu in (row, *cpus)]
     rows = [lookup.find(name) for name in dict.fromkeys(names)]
     rows += [lookup.scalar(lookup.find(name)) for name in ("sse2", "avx2", "avx512")]
     here = [backend.host_target(), *(t for t in rows if backend.runs_here(t))]

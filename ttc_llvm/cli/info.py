@@ -73,7 +73,7 @@ def targets() -> dict[str, Any]:
             "aliases": [alias for alias, (found, _) in table.ALIASES.items() if found == name],
             "triples": [triple for triple, found in table.TRIPLES.items() if found == name],
         }
-        for name, row in table.ROWS.items()
+        for name, row in ((name, table.row(name)) for name in table.ROWS)
     } | {
         name: {
             "triple": gpu_target.find(name).triple,

@@ -10,10 +10,10 @@ from ..machine.target import Target
 from ..problem import dtypes
 from ..problem.canonical import Axis, Placed, canonicalise, static
 from ..problem.kinds import Kinds
-from .plan import CpuPlan
 
 if TYPE_CHECKING:
     from ..problem.problem import Problem
+    from .plan import CpuPlan
 
 
 def placed(problem: Problem, target: Target, kinds: Kinds | None = None) -> Placed:

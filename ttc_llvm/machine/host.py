@@ -32,14 +32,10 @@ def caches(root: str | os.PathLike[str] = CACHES) -> dict[str, int]:
     """l1, l2, line, page (bytes) and ways of CPU 0 for `target.for_features`; unknown ones are absent."""
     found = {"page": mmap.PAGESIZE}
     for index in _indices(root):
-        level, kind, size, ways, line = (_read(index, name) for name in _FILES)
-        if kind == "Instruction" or not _bytes(size):
-            continue
-        if level == "1":
-            numbers = {"l1": _bytes(size), "ways": _bytes(ways), "line": _bytes(line)}
+        names = _OF_LEVEL.get(_read(index, "level"), {})
+        if names and _read(index, "type") != "Instruction" and _bytes(_read(index, "size")):
+            numbers = {name: _bytes(_read(index, file)) for name, file in names.items()}
             found |= {name: value for name, value in numbers.items() if value}
-        elif level == "2":
-            found["l2"] = _bytes(size)
     return found
 
 
@@ -48,7 +44,10 @@ def last_cache(root: str | os.PathLike[str] = CACHES) -> int:
     return max((_bytes(_read(index, "size")) for index in _indices(root)), default=0)
 
 
-_FILES = ("level", "type", "size", "ways_of_associativity", "coherency_line_size")
+_OF_LEVEL = {
+    "1": {"l1": "size", "ways": "ways_of_associativity", "line": "coherency_line_size"},
+    "2": {"l2": "size"},
+}
 
 
 def _indices(root: str | os.PathLike[str]) -> Iterator[str]:

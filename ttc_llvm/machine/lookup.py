@@ -9,14 +9,14 @@ from .. import locks
 from ..arguments import cut, shown
 from ..errors import TargetError
 from ..lazy_dataclasses import replace
-from .table import ABSENT, ABSENT_FAMILIES, ALIASES, CPUS, DIFFERENCES, ROWS, TRIPLES, X86
-from .target import Exchange, Target
+from .table import ABSENT, ABSENT_FAMILIES, ALIASES, CPUS, DIFFERENCES, ROWS, TRIPLES, X86, row
+from .target import Exchange, Target, family_of
 
-# Every spelling that --architecture, --cpu and `target=` accept -> (row, LLVM's CPU name).
+# Every spelling that --architecture, --cpu and `target=` accept -> (row, LLVM's CPU name, "" = the row's).
 _SPELLINGS = (
-    {row: (row, target.cpu) for row, target in ROWS.items()}
+    {name: (name, "") for name in ROWS}
     | ALIASES
-    | {cpu: (row, cpu) for row, names in CPUS.items() for cpu in names}
+    | {cpu: (name, cpu) for name, names in CPUS.items() for cpu in names}
 )
 
 
@@ -32,7 +32,7 @@ def triples() -> tuple[str, ...]:
 
 def cpus(family: str) -> frozenset[str]:
     """The CPU names of one of LLVM's back ends that our tables hold: LLVM ends the process on others."""
-    return frozenset(cpu for row, cpu in _SPELLINGS.values() if ROWS[row].family == family)
+    return frozenset(cpu or row(name).cpu for name, cpu in _SPELLINGS.values() if row(name).family == family)
 
 
 @lru_cache(maxsize=256)
@@ -43,12 +43,12 @@ def find(name: str) -> Target:
     if absent:
         raise TargetError(f"architecture {cut(key)} cannot be used: {absent}")
     if key in TRIPLES:
-        row = ROWS[TRIPLES[key]]
-        return replace(row, name=key, triple=key)
+        return replace(row(TRIPLES[key]), name=key, triple=key)
     if key not in _SPELLINGS:
         raise TargetError(_unknown(name, key))
     found, cpu = _SPELLINGS[key]
-    return replace(ROWS[found], name=key, cpu=cpu, **DIFFERENCES.get(cpu, {}))
+    known = cpu or row(found).cpu
+    return replace(row(found), name=key, cpu=known, **DIFFERENCES.get(known, {}))
 
 
 def _unknown(name: str, key: str) -> str:
@@ -82,14 +82,14 @@ def for_features(
     cpu: str, enabled: frozenset[str], features: str, triple: str = X86, **caches: Any
 ) -> Target:
     """The target of a machine that reports this CPU name, these enabled features and cache sizes (bytes)."""
-    family = _FAMILIES[triple.partition("-")[0]]
-    row = next(name for name, wanted in _NEEDS[family] if wanted <= enabled)
-    known = cpu if cpu in cpus(family) else ROWS[row].cpu
+    family = family_of(triple)
+    typical = row(next(name for name, wanted in _NEEDS[family] if wanted <= enabled))
+    named = any(cpu in names and row(name).family == family for name, names in CPUS.items())
+    known = cpu if named else typical.cpu
     own = {**DIFFERENCES.get(known, {}), **caches}
-    return replace(ROWS[row], name="host", triple=triple, cpu=known, features=features, **own)
+    return replace(typical, name="host", triple=triple, cpu=known, features=features, **own)
 
 
-_FAMILIES = {triple.partition("-")[0]: ROWS[row].family for triple, row in TRIPLES.items()}
 # Rows by what they need, for machines that kernels run on.
 _NEEDS: dict[str, tuple[tuple[str, frozenset[str]], ...]] = {
     "x86": (

@@ -5,6 +5,8 @@ Caches are those of the row's typical machine, per core; a CPU that differs has 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from functools import lru_cache, partial
 from typing import Any
 
 from .target import Exchange, Target
@@ -43,28 +45,39 @@ def _riscv(name: str, cpu: str, bits: int) -> Target:
     )  # fmt: skip
 
 
-ROWS = {
-    row.name: row
-    for row in (
-        Target("sse2", X86, "x86-64", "", 128, 128, 16, (), fused=False),
-        Target("avx", X86, "sandybridge", "", 256, 128, 16, (4, 8), 128, fused=False),
-        Target("avx2", X86, "haswell", "", 256, 256, 16, (4, 8), 128, half=True),
-        Target("avx512", X86, "skylake-avx512", "-prefer-256-bit", 512, 512, 32, _EVERY, 128, l2=1 << 20, half=True),
-        Target("knl", X86, "knl", "", 512, 256, 32, (4, 8), 128, l2=512 * _KIB, half=True),
-        _arm("neon", "", 128),
-        _arm("sve", "+sve", 128),
-        _arm("sve256", "+sve", 256),
-        _arm("sve512", "+sve", 512),
-        _power("vsx", _POWER, "pwr8"),
-        _power("vsx-be", _POWER_BE, "pwr8"),
-        _riscv("rvv", "generic-rv64", 128),
-        _riscv("rvv256", "generic-rv64", 256),
-        Target(
-            "wasm", _WASM, "generic", "+simd128", 128, 128, 16, (), streams=False, prefetches=False, fused=False,
-            family="wasm32",
+# Made when they are first asked for: most programs ask for one.
+ROWS: Mapping[str, partial[Target]] = {
+    made.args[0]: made
+    for made in (
+        partial(Target, "sse2", X86, "x86-64", "", 128, 128, 16, (), fused=False),
+        partial(Target, "avx", X86, "sandybridge", "", 256, 128, 16, (4, 8), 128, fused=False),
+        partial(Target, "avx2", X86, "haswell", "", 256, 256, 16, (4, 8), 128, half=True),
+        partial(
+            Target, "avx512", X86, "skylake-avx512", "-prefer-256-bit", 512, 512, 32, _EVERY, 128, l2=1 << 20,
+            half=True,
+        ),
+        partial(Target, "knl", X86, "knl", "", 512, 256, 32, (4, 8), 128, l2=512 * _KIB, half=True),
+        partial(_arm, "neon", "", 128),
+        partial(_arm, "sve", "+sve", 128),
+        partial(_arm, "sve256", "+sve", 256),
+        partial(_arm, "sve512", "+sve", 512),
+        partial(_power, "vsx", _POWER, "pwr8"),
+        partial(_power, "vsx-be", _POWER_BE, "pwr8"),
+        partial(_riscv, "rvv", "generic-rv64", 128),
+        partial(_riscv, "rvv256", "generic-rv64", 256),
+        partial(
+            Target, "wasm", _WASM, "generic", "+simd128", 128, 128, 16, (), streams=False, prefetches=False,
+            fused=False, family="wasm32",
         ),
     )
-}
+}  # fmt: skip
+
+
+@lru_cache(maxsize=len(ROWS))
+def row(name: str) -> Target:
+    """The typical machine of a row."""
+    return ROWS[name]()
+
 
 # LLVM's CPU names by row, each also a spelling of its own.
 CPUS = {

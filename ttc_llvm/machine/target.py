@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from enum import Enum
 from typing import Any
 
@@ -123,11 +122,16 @@ _FAMILIES: dict[str, tuple[tuple[str, ...], Exchange | None, str]] = {
     "riscv64": (("riscv64",), Exchange.SEGMENTS, "lp64d"),
     "wasm32": (("wasm32",), None, ""),
 }
-_FEATURE = r"[+-][a-z0-9_.-]+"
+_BACK_ENDS = {architecture: family for family, (names, *_) in _FAMILIES.items() for architecture in names}
+_OF_FEATURES = frozenset("abcdefghijklmnopqrstuvwxyz0123456789_.-")
 _OTHER_MODES = frozenset(("+soft-float", "+x32", "-64bit", "-64bit-mode", "+16bit-mode", "+32bit-mode"))
 
+_OTHER_OBJECTS = ("windows", "win32", "uefi", "cygwin", "mingw", "msvc", "-coff", "-xcoff", "aix")
 
-_OTHER_OBJECTS = "windows|win32|uefi|cygwin|mingw|msvc|-coff|-xcoff|aix"
+
+def family_of(triple: str) -> str:
+    """The back end of a triple; KeyError for one of none."""
+    return _BACK_ENDS[triple.partition("-")[0]]
 
 
 def _check_code(t: Target) -> None:
@@ -142,7 +146,7 @@ def _check_code(t: Target) -> None:
         raise TargetError(f"target exchange {t.exchange.value} is none of {t.family} with registers {kind}")
     if t.abi not in ("", abi):
         raise TargetError(f"target abi {arguments.shown(t.abi)} is none of {t.family}")
-    if re.search(_OTHER_OBJECTS, t.triple):
+    if any(word in t.triple for word in _OTHER_OBJECTS):
         name = arguments.shown(t.triple)
         raise TargetError(f"target triple {name} is of a system whose objects are neither ELF, Mach-O nor WebAssembly")
 
@@ -150,7 +154,8 @@ def _check_code(t: Target) -> None:
 def features(name: str, value: Any, error: Error = TargetError) -> str:
     """The rule of features as LLVM takes them, without those of other modes of a machine."""
     for feature in filter(None, arguments.text(name, value, error).split(",")):
-        if re.fullmatch(_FEATURE, feature) is None or feature in _OTHER_MODES:
+        sound = feature[0] in "+-" and len(feature) > 1 and _OF_FEATURES.issuperset(feature[1:])
+        if not sound or feature in _OTHER_MODES:
             raise error(f"{name}: the feature {arguments.shown(feature)} is none that code can be made with")
     return str(value)
 
