@@ -172,7 +172,8 @@ def test_the_oldest_give_way(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
         for kind in ("kernel of a layout", "another"):
             requests = [kept_kernels.request_for(kind, f"form {k}", "target", "versions") for k in range(5)]
             for request in requests:
-                kept_kernels.keep(request, {"note": b"1"}, "code", b"2")
+                kept_kernels.keep(request, {"note": b"1"})
+                kept_kernels.keep(request, {"code": b"2"})
             wanted = [{}, {}, *[{"note": b"1", "code": b"2"}] * 3]
             assert [kept_kernels.stored(request) for request in requests] == wanted
     assert len(_rows(tmp_path, "id")) == 3

@@ -20,7 +20,7 @@ from layouts import Array
 
 import ttc_llvm
 from ttc_llvm.arrays import layouts as tables
-from ttc_llvm.arrays import own_kernels
+from ttc_llvm.arrays import own_kernels, own_plans
 from ttc_llvm.problem import dtypes
 from ttc_llvm.problem.dtypes import compute_type
 from ttc_llvm.tuning.space.choices import Forced
@@ -89,11 +89,11 @@ class Lain:
 
 def attack(rng: Random, goal: str) -> Met:
     """Transpose some arrays, and compare everything that may have been written."""
-    usual = own_kernels.ORDINARY
+    usual = own_plans.SMALL
     try:
         met = [feature for _ in range(PROBLEMS) for feature in _problem(rng, goal)]
     finally:  # the next round may be one in place, where streaming stores are refused
-        own_kernels.ORDINARY = usual
+        own_plans.SMALL = usual
     return Met(tuple(met), PROBLEMS)
 
 
@@ -104,9 +104,9 @@ def _problem(rng: Random, goal: str) -> set[str]:
     shape = extents(rng, int(asked(goal, "rank") or rng.choice((2, 3, 3, 4, 1, 5, 6, 0))), 4_000)
     path = asked(goal, "path") if asked(goal, "path") in PAYBACK else rng.choice(tuple(PAYBACK))
     if goal == "path=streaming" or (path == "own" and rng.random() < 0.3):
-        path, own_kernels.ORDINARY = "own", Forced(streaming=True)
+        path, own_plans.SMALL = "own", Forced(streaming=True)
     else:
-        own_kernels.ORDINARY = Forced(streaming=False)
+        own_plans.SMALL = Forced(streaming=False)
     known_layouts.forget(PAYBACK[path])
     x = Lain.of(rng, shape, np.dtype(dtype), goal, broadcast=rng.random() < 0.3 or goal == "strides=broadcast")
     given = tuple(rng.sample(range(len(shape)), len(shape)))

@@ -28,7 +28,7 @@ from known_layouts import forgotten
 from machine import part_range
 
 import ttc_llvm
-from ttc_llvm.arrays import own_kernels
+from ttc_llvm.arrays import own_plans
 from ttc_llvm.contractions.fused.execution import FusedExecution
 from ttc_llvm.machine.lookup import find
 from ttc_llvm.runtime.backend import runs_here
@@ -103,7 +103,7 @@ def test_the_feature_that_was_met_least_is_next(monkeypatch: pytest.MonkeyPatch)
 def restored(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
     """What rounds set in this process ends with the test."""
     monkeypatch.setenv("TTC_DATABASE", str(tmp_path / "solutions.sqlite3"))
-    monkeypatch.setattr(own_kernels, "ORDINARY", own_kernels.ORDINARY)
+    monkeypatch.setattr(own_plans, "SMALL", own_plans.SMALL)
     with forgotten():
         yield
 

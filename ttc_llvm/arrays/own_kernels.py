@@ -8,26 +8,24 @@ storing one takes as long as making it.
 from __future__ import annotations
 
 import os
-from functools import partial
 from typing import Any
+from zlib import crc32
 
-from .. import locks, tuning
+from .. import locks, lowering, tuning
 from ..errors import PlanError
 from ..ir_builders.pool_layout import SERIAL_BYTES, WAKING_BYTES
 from ..logs import Log
 from ..lowering.plan import CpuPlan, parse
 from ..lowering.plan_checks import check
 from ..problem.canonical import Canonical, Placed
-from ..runtime import backend, kept_kernels, kernel
+from ..runtime import backend, kernel
 from ..runtime.executable import Executable
+from ..runtime.kept_kernels import Kept, request_for
 from ..runtime.once import once
-from ..runtime.stored_code import check_of
-from ..tuning.space.choices import FREE, Forced
 from .scalings import Scaling
 
 _log = Log(__name__)
 CACHED_BYTES = 1 << 20  # a smaller result stays in the caches: nothing is gained by storing past them
-ORDINARY = Forced(streaming=False)
 _KIND, _PLAN = "kernel of a layout", "plan"  # of rows, and the name of the plan's text beside its code
 
 
@@ -38,8 +36,7 @@ def planned(placed: Placed, scale: Scaling, threads: int, effort: int) -> Execut
     small = canonical.elements * canonical.b.itemsize < CACHED_BYTES
     useful = min(threads, max(1, canonical.bytes_moved // SERIAL_BYTES))
     if effort != 1:
-        forced = ORDINARY if small else FREE
-        return _plans().searched(placed, scale, useful, effort, hot=small, forced=forced)  # type: ignore[no-any-return]
+        return _plans().searched(placed, scale, useful, effort, small)  # type: ignore[no-any-return]
     if canonical.bytes_moved < WAKING_BYTES:  # workers sleep, mostly, and this thread then runs the plan alone
         useful = 1
     return (_modelled if small else _kept)(placed, useful)
@@ -48,7 +45,7 @@ def planned(placed: Placed, scale: Scaling, threads: int, effort: int) -> Execut
 def _modelled(placed: Placed, threads: int) -> Executable:
     """The cost model's plan for arrays that caches hold."""
     canonical, target = placed.canonical, backend.host_target()
-    plan = _plans().modelled(canonical, target, threads, ORDINARY)
+    plan = _plans().modelled(canonical, target, threads, _plans().SMALL)
     _log.debug("layout %s has a kernel of its own: %s", canonical, plan)
     return Executable(placed, plan, target)
 
@@ -58,21 +55,26 @@ def _kept(placed: Placed, threads: int) -> Executable:
     canonical, target = placed.canonical, backend.host_target()
     caches = f"l1={target.l1} l2={target.l2} kept={target.kept}"
     key = str(canonical), target.key, kernel.versions(), threads, f"plans{_revision()} {caches}"
-    request = kept_kernels.request_for(_KIND, *key)
-    stored = kept_kernels.stored(request)
-    plan = _parsed(stored.pop(_PLAN, b""), canonical) or _plans().modelled(canonical, target, threads, FREE)
+    kept = Kept(request_for(_KIND, *key))
+    plan = _parsed(kept.get(_PLAN, b""), canonical)
+    if plan is None:
+        plan = _plans().modelled(canonical, target, threads, _plans().FREE)
+        kept.put(_PLAN, str(plan).encode())
     _log.debug("layout %s has a kernel of its own: %s", canonical, plan)
-    keep = partial(kept_kernels.keep, request, {_PLAN: str(plan).encode()})
-    return Executable(placed, plan, target, stored, keep=keep)
+    return Executable(placed, plan, target, kept)
 
 
 @once
 def _revision() -> str:
-    """Of the plans that `own_plans.modelled` makes, by the files that they come from: a refitted model makes others."""
+    """Of the plans that `own_plans.modelled` makes, and of their fallbacks, by the files that they come from, to their
+    last change: a refitted model makes others."""
+    own = os.path.dirname(__file__)
     folders = [os.path.join(tuning.__path__[0], name) for name in ("cost", "space")]
-    found = [os.path.join(folder, name) for folder in folders for name in sorted(os.listdir(folder))]
-    own = os.path.join(os.path.dirname(__file__), "own_plans.py")
-    return check_of([own, *(name for name in found if name.endswith((".py", ".npz")))])
+    found = [entry for folder in (*folders, lowering.__path__[0]) for entry in os.scandir(folder)]
+    told = [(os.path.join(own, "own_plans.py"), os.stat(os.path.join(own, "own_plans.py")))]
+    told += [(entry.path, entry.stat()) for entry in found if entry.name.endswith((".py", ".npz"))]
+    lines = sorted(f"{path} {state.st_size} {state.st_mtime_ns}" for path, state in told)
+    return f"{crc32(' '.join(lines).encode()):08x}"
 
 
 def _parsed(text: bytes, canonical: Canonical) -> CpuPlan | None:

@@ -16,7 +16,6 @@ from ..tuning.cost.model import model_plan
 from ..tuning.database.opened import open_database
 from ..tuning.space.blocks import blocks, has_gaps, same_unit_axis, unit_axes
 from ..tuning.space.choices import FREE, Forced
-from .own_kernels import ORDINARY
 from .scalings import Scaling
 
 MOST_PLANES, PLANES_AHEAD = 4, 48  # channels of images, and micro-tiles by which their lines are prefetched
@@ -29,12 +28,14 @@ LEAST_ROW = 8 << 10  # bytes of mirrored rows with such prefetches
 SHORT_ROW, WIDE_ITEM = 2 << 10, 8  # bytes of rows and of items that are written into a last cache that keeps them
 NUMBER, LEAST_ALONE = 4, 320  # bytes of items and of rows that find their own boundaries
 KEPT_AHEAD = 4  # the same of pixels that the last cache keeps
-STREAMED = Forced(streaming=True)
+ORDINARY, STREAMED = Forced(streaming=False), Forced(streaming=True)
+SMALL = ORDINARY  # of arrays that caches hold: nothing is gained by storing past them
 
 
-def searched(placed: Placed, scale: Scaling, threads: int, effort: int, *, hot: bool, forced: Forced) -> Executable:
-    """A layout's best plan of several, timed. hot: caches hold the arrays."""
-    choice = options.checked(effort, threads, mode=Mode.HOT if hot else Mode.COLD, forced=forced)
+def searched(placed: Placed, scale: Scaling, threads: int, effort: int, small: bool) -> Executable:
+    """A layout's best plan of several, timed. small: caches hold the arrays."""
+    mode, forced = (Mode.HOT, SMALL) if small else (Mode.COLD, FREE)
+    choice = options.checked(effort, threads, mode=mode, forced=forced)
     scalars = scale.alpha, scale.beta
     found = compiler.plan_canonical(placed.canonical, choice, scalars, open_database(None))
     return Executable(placed, found.plan, choice.target, found.objects)

@@ -21,7 +21,7 @@ from ..problem.problem import Problem
 from ..problem.summands import kinds_of
 from ..runtime import backend, kernel, runtime
 from ..runtime.array_arguments import REALS
-from ..runtime.executable import Executable, Keep
+from ..runtime.executable import Executable
 from ..runtime.kernel import Objects
 from ..tuning.measurement import Measurement
 from . import stored_plans
@@ -57,11 +57,10 @@ class Solution(ByScalars[Executable, Ready]):
     ) -> None:
         self.problem, self.target, self.plan, self.threads = problem, target, plan, threads
         self.measurement, self.others = measurement, cast("tuple[Target, ...]", others)
-        self._objects = {} if objects is None else objects
+        self._objects: Objects = {} if objects is None else objects
         arguments.put(self, _RULES, OptionError)
         super().__init__(problem)
         self._last: tuple[complex | None, complex | None, Callable[[Any, Any], bool]] = None, None, left
-        self._keep: Keep | None = None
         check(plan, self._canonical)
 
     def __repr__(self) -> str:
@@ -137,8 +136,7 @@ class Solution(ByScalars[Executable, Ready]):
         plan = self.plan_for(kinds)
         own = plan == self.plan and kinds == kinds_of(self.problem)
         placed = items.placed(self.problem, self.target, kinds)
-        objects, keep = (self._objects, self._keep) if own else (None, None)
-        return Executable(placed, plan, self.target, objects, keep=keep)
+        return Executable(placed, plan, self.target, self._objects if own else None)
 
     def plan_for(self, kinds: Kinds) -> CpuPlan:
         """The plan for other kinds of scalars: the solution's where the axes are the same, or the model's."""
@@ -242,7 +240,6 @@ def _unpickled(*given: Any) -> Solution:
     except PlanError:
         return Solution(problem, target, stored_plans.modelled(canonical, target, threads), threads, None, None, others)
     key = str(canonical), target.key, kernel.versions()
-    objects = stored_plans.code(key[0], plan, *key[1:])
-    made = Solution(problem, target, plan, threads, measurement, objects, others)
-    made._keep = partial(stored_plans.keep_code, *key)
+    made = Solution(problem, target, plan, threads, measurement, None, others)
+    made._objects = stored_plans.code(key[0], plan, *key[1:])
     return made

@@ -11,10 +11,11 @@ from ..lowering.plan_text import modern
 from ..machine.target import Target
 from ..problem.canonical import Canonical
 from ..problem.problem import Problem
-from ..runtime import kept_kernels, kernel
+from ..runtime import kernel
+from ..runtime.kept_kernels import Kept, request_for
 from ..tuning.database.opened import open_database as open_database
 from ..tuning.database.packing import Objects
-from ..tuning.database.records import Record, Request
+from ..tuning.database.records import Record
 from ..tuning.measurement import GIB, Measurement
 
 P = TypeVar("P")  # a hashable plan, whose str() is its text
@@ -73,20 +74,14 @@ def asked_for(problem: Problem | None) -> str:
 
 
 def code(canonical: str, plan: Plan, target: str, versions: str) -> kernel.Objects:
-    """The code that the user's database has of a plan, whatever asked for it, in whichever words; that of fallbacks may
-    have been kept beside it."""
-    name, store = str(plan), open_database(None)
-    found = store.code(canonical, target, lambda text: modern(text) == name, versions)
-    return {**kept_kernels.stored(_without_row(canonical, target, versions)), **by_plan(plan, found)}
-
-
-def keep_code(canonical: str, target: str, versions: str, name: str, made: bytes) -> None:
-    """Store code, by `kernel.name_of`, for later processes whose database has no row of its plan, either."""
-    kept_kernels.keep(_without_row(canonical, target, versions), {}, name, made)
-
-
-def _without_row(canonical: str, target: str, versions: str) -> Request:
-    return kept_kernels.request_for(_UNPICKLED, canonical, target, versions)
+    """The code that the user's database has of a plan, whatever asked for it, in whichever words, and what was noted
+    about it. What is compiled or worked out besides is kept for later processes, which need not look further."""
+    kept, name = Kept(request_for(_UNPICKLED, canonical, target, versions)), str(plan)
+    if name not in kept:
+        found = open_database(None).code(canonical, target, lambda text: modern(text) == name, versions)
+        for key, made in by_plan(plan, found).items():
+            kept.put(key, made)
+    return kept
 
 
 def modelled(canonical: Canonical, target: Target, threads: int) -> CpuPlan:

@@ -5,17 +5,18 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable
 from functools import partial
+from typing import Any
 
+from .. import locks
 from ..errors import CompileError, TargetError
 from ..ir_builders import pool_layout
 from ..lazy_dataclasses import dataclass
 from ..logs import Log
-from ..lowering.fallback import Fallback, for_misaligned_a, for_misaligned_b, short_loads
-from ..lowering.plan import CpuPlan
-from ..lowering.writing import resolve
+from ..lowering.plan import CpuPlan, parse
 from ..machine.target import Target
-from ..problem.canonical import Canonical, Placed
+from ..problem.canonical import Placed
 from . import backend, kernel, runtime
+from .kept_kernels import Kept
 from .kernel import Kernel, Objects
 from .once import attribute
 from .pool import Call
@@ -25,7 +26,7 @@ _ARGUMENTS = (*[ctypes.c_void_p] * 5, ctypes.c_int64, ctypes.c_int64)
 _RELEASING = ctypes.CFUNCTYPE(None, *_ARGUMENTS)
 _HOLDING = ctypes.PYFUNCTYPE(None, *_ARGUMENTS)
 
-Keep = Callable[[str, bytes], None]
+_PLACES, _FOR_A, _FOR_B = "places", "misaligned A", "misaligned B"  # names of notes, before those of code
 Entry = Callable[[int, int, int, int, int, int, int], None]
 
 
@@ -74,12 +75,12 @@ class Executable:
     """Runs one plan at any pair of addresses; machine code is made on first use. Safe in several threads.
 
     placed, plan, target, loads: what runs (`lower`); objects: object code of its plan and of its fallbacks, where it is
-    known: linked, not compiled; keep: takes the names and the code of what is compiled; parts: threads that are worth
-    their while.
+    known: linked, not compiled; where they are kept, what is compiled is kept, too, and what is worked out is noted;
+    parts: threads that are worth their while.
     """
 
     __slots__ = (
-        "_alignment", "_for_misaligned_a", "_for_misaligned_b", "_items", "_keep", "_line", "_loads", "_non_temporal",
+        "_alignment", "_for_misaligned_a", "_for_misaligned_b", "_items", "_kept", "_line", "_loads", "_non_temporal",
         "_objects", "_offsets", "_ordinary", "parts", "placed", "plan", "target",
     )  # fmt: skip
 
@@ -90,19 +91,14 @@ class Executable:
         target: Target,
         objects: Objects | None = None,
         loads: int = 0,
-        keep: Keep | None = None,
     ) -> None:
         canonical = placed.canonical
-        self.placed, self.plan, self.target, self._objects, self._loads = placed, plan, target, objects or {}, loads
-        self._keep = keep
+        self.placed, self.plan, self.target, self._loads = placed, plan, target, loads
+        self._objects = {} if objects is None else objects
+        self._kept = objects if isinstance(objects, Kept) else None
         self.parts = max(1, canonical.bytes_moved // pool_layout.SERIAL_BYTES)
         self._offsets = (placed.offset_a * canonical.a.itemsize, placed.offset_b * canonical.b.itemsize)
-        writing = resolve(canonical, plan, target)
-        self._alignment = writing.alignment if writing.plan.non_temporal else 0
-        # Bytes of an item where `_for_misaligned_b` serves; else 0.
-        self._items = canonical.b.itemsize if self._alignment > canonical.b.itemsize else 0
-        # Bytes of a line where `_for_misaligned_a` serves; else 0.
-        self._line = target.line if not loads and short_loads(canonical, target) else 0
+        self._alignment, self._items, self._line = self._places()
         self._for_misaligned_b: Executable | None = None
         self._for_misaligned_a: Executable | None = None
         self._ordinary: _Body | None = None
@@ -158,16 +154,43 @@ class Executable:
 
     def _made_for_b(self) -> Executable:
         """The code of the fallback plan for a misaligned B."""
-        return attribute(self, "_for_misaligned_b", partial(self._other, for_misaligned_b))
+        return attribute(self, "_for_misaligned_b", partial(self._other, _FOR_B))
 
     def _made_for_a(self) -> Executable:
         """The code of the same plan with loads that are fast across lines."""
-        return attribute(self, "_for_misaligned_a", partial(self._other, for_misaligned_a))
+        return attribute(self, "_for_misaligned_a", partial(self._other, _FOR_A))
 
-    def _other(self, fallback: Callable[[Canonical, CpuPlan, Target], Fallback]) -> Executable:
+    def _other(self, what: str) -> Executable:
         placed = Placed(self.placed.canonical, 0, 0)
-        found = fallback(placed.canonical, self.plan, self.target)
-        return Executable(placed, found.plan, self.target, self._objects, found.loads, self._keep)
+        known = self._noted(what)
+        if known is None:
+            made = getattr(_lowering(), "for_misaligned_a" if what == _FOR_A else "for_misaligned_b")
+            found = made(placed.canonical, self.plan, self.target)
+            plan, loads = found.plan, found.loads
+            self._note(what, f"{loads} {plan}")
+        else:
+            count, _, text = known.partition(" ")
+            plan, loads = parse(text), int(count)
+        return Executable(placed, plan, self.target, self._objects, loads)
+
+    def _places(self) -> tuple[int, ...]:
+        """Bytes to a multiple of which B's address has to be for streaming stores, 0 = there are none; of an item where
+        `_for_misaligned_b` serves, else 0; of a line where `_for_misaligned_a` serves, else 0."""
+        known = self._noted(_PLACES)
+        if known is not None:
+            return tuple(map(int, known.split()))
+        found = _lowering().places(self.placed.canonical, self.plan, self.target, self._loads)
+        self._note(_PLACES, " ".join(map(str, found)))
+        return found  # type: ignore[no-any-return]
+
+    def _noted(self, what: str) -> str | None:
+        """What an earlier process has worked out."""
+        known = None if self._kept is None else self._kept.get(f"{what} of {kernel.name_of(self.plan, self._loads)}")
+        return None if known is None else known.decode()
+
+    def _note(self, what: str, found: str) -> None:
+        if self._kept is not None:
+            self._kept.put(f"{what} of {kernel.name_of(self.plan, self._loads)}", found.encode())
 
     def _made(self, streams: bool) -> _Body:
         """The body with streaming stores or without."""
@@ -176,6 +199,8 @@ class Executable:
     def _body(self, streams: bool) -> _Body:
         check_runs_here(self.target)
         made = self._kernel(streams)
+        if self._kept is not None:
+            self._kept.save()
         return _Body(made, bound(made, self._is_held()), made.scratch == 0)
 
     def _kernel(self, streams: bool) -> Kernel:
@@ -189,6 +214,11 @@ class Executable:
             except CompileError as error:
                 _log.warning("stored object code is ignored: %s", error)
         made = kernel.cache.obtain(canonical, plan, self.target, None, self._loads)
-        if self._keep is not None:
-            self._keep(name, made.code)
+        if self._kept is not None:
+            self._kept.put(name, made.code)
         return made
+
+
+def _lowering() -> Any:
+    """What only plans need of which nothing is noted."""
+    return locks.imported("..lowering.fallback", __package__)

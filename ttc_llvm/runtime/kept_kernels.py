@@ -19,9 +19,25 @@ def stored(request: Request) -> dict[str, bytes]:
     return dict(open_database(None).native(request, request.kind))
 
 
-def keep(request: Request, notes: Objects, name: str, made: bytes) -> None:
-    """Store code, by `kernel.name_of`, beside what is kept. notes: stored with it."""
-    known = stored(request)
-    if known.get(name) != made:
-        objects = {**known, **notes, name: made}
-        open_database(None).keep_native(Record(request, 1, request.kind, objects=(*objects.items(),)), MOST)
+def keep(request: Request, objects: Objects) -> None:
+    """Store code, by `kernel.name_of`, and notes beside what is kept."""
+    record = Record(request, 1, request.kind, objects=(*{**stored(request), **objects}.items(),))
+    open_database(None).keep_native(record, MOST)
+
+
+class Kept(dict[str, bytes]):
+    """Code by `kernel.name_of`, and notes about it, as earlier processes have kept them under a request."""
+
+    def __init__(self, request: Request) -> None:
+        super().__init__(stored(request))
+        self._request, self._added = request, dict[str, bytes]()
+
+    def put(self, name: str, made: bytes) -> None:
+        """Add code or a note, for `save`."""
+        self[name] = self._added[name] = made
+
+    def save(self) -> None:
+        """Store what was added."""
+        added, self._added = self._added, {}
+        if added:
+            keep(self._request, added)
