@@ -9,12 +9,13 @@ import pickle
 import sys
 import threading
 from collections.abc import Callable
-from types import ModuleType
+from types import FunctionType, ModuleType
 from typing import Any, ClassVar, Generic, TypeVar
 
 import pytest
 
 from ttc_llvm import lazy_dataclasses as lazy
+from ttc_llvm import lazy_methods
 from ttc_llvm.problem.problem import Problem
 
 T = TypeVar("T")
@@ -85,6 +86,9 @@ def classes(by: ModuleType) -> dict[str, Any]:
 
 
 OURS, THEIRS = classes(lazy), classes(dataclasses)
+for method in ("__init__", "__eq__", "__hash__", "__lt__"):
+    for made in OURS.values():
+        getattr(made, method)  # compiled from the beginning
 
 
 def raised(call: Callable[[], Any]) -> tuple[str, bool]:
@@ -94,7 +98,8 @@ def raised(call: Callable[[], Any]) -> tuple[str, bool]:
 
 
 def both(statement: Callable[[dict[str, Any]], Any]) -> None:
-    assert statement(OURS) == statement(THEIRS)
+    """By the methods that serve all classes, and by those that are compiled after a few calls."""
+    assert statement(classes(lazy)) == statement(OURS) == statement(THEIRS)
 
 
 @pytest.mark.parametrize(
@@ -135,6 +140,13 @@ def both(statement: Callable[[dict[str, Any]], Any]) -> None:
 )  # fmt: skip
 def test_it_is_as_in_the_standard_library(statement: Callable[[dict[str, Any]], Any]) -> None:
     both(statement)
+
+
+def test_methods_that_are_called_often_are_compiled() -> None:
+    point = classes(lazy)["Point"]
+    early = [point(1, 5) for _ in range(lazy_methods.EARLY)]
+    assert not isinstance(vars(point)["__init__"], FunctionType)
+    assert point(1, 5) == early[-1] and isinstance(vars(point)["__init__"], FunctionType)
 
 
 def test_replace_checks_names_and_calls_post_init() -> None:
