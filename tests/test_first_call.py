@@ -69,6 +69,34 @@ def test_unpickled_solutions_compile_where_the_database_lacks_their_code(tmp_pat
         assert [connection.execute(query).fetchone() for query in kinds] == [(1,), (0,)]
 
 
+UNPICKLED = """
+import pickle, sys
+import numpy as np
+a = np.asfortranarray(np.random.default_rng().random((512, 520)))
+b = np.empty((520, 512), order="F")
+if sys.argv[2:] == ["made"]:
+    import ttc_llvm
+    solution = ttc_llvm.compile(ttc_llvm.Problem((1, 0), a.shape, "d"), effort=1)
+    open(sys.argv[1], "wb").write(pickle.dumps(solution))
+else:
+    pickle.load(open(sys.argv[1], "rb"))(a, b)
+    assert np.array_equal(b, a.T)
+    print(*sys.modules, sep="\\n")
+"""
+
+
+def test_a_later_unpickled_solution_works_nothing_out(tmp_path: Path) -> None:
+    """What the first one has worked out is kept beside its code."""
+    home = {"TTC_DATABASE": str(tmp_path / "solutions.sqlite3"), "HOME": str(tmp_path), "XDG_STATE_HOME": ""}
+    loaded = []
+    for what in (["made"], [], []):
+        command = [sys.executable, "-c", UNPICKLED, str(tmp_path / "solution"), *what]
+        done = subprocess.run(command, env=os.environ | home, stdout=subprocess.PIPE, text=True, check=True)
+        loaded.append({*done.stdout.split()})
+    worked_out = {"ttc_llvm.lowering.fallback", "json"}
+    assert worked_out <= loaded[1] and not worked_out & loaded[2] and "llvmlite" not in loaded[1]
+
+
 # --- the shortest way --------------------------------------------------------------------------------------
 
 CALL = """

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from ttc_llvm.errors import CompileError
+from ttc_llvm.lazy_dataclasses import replace
 from ttc_llvm.machine import lookup
 from ttc_llvm.runtime import backend, image, image_linker, linking, mapping, relocations
 from ttc_llvm.tuning.database.packing import is_image
@@ -146,7 +147,7 @@ def test_code_of_another_machine_or_of_larger_pages_is_not_mapped() -> None:
     head, body = image.parsed(made(ADD, "add"))
     for change in ({"machine": 183}, {"page": 1000}):
         with pytest.raises(CompileError, match="this is another"):
-            mapping.mapped(image.packed(head._replace(**change), body))  # type: ignore[arg-type]
+            mapping.mapped(image.packed(replace(head, **change), body))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("page", [16 << 10, 64 << 10])

@@ -69,7 +69,7 @@ class Solution(ByScalars[Executable, Ready]):
     def __reduce__(self) -> tuple[Callable[..., Solution], tuple[Any, ...]]:
         """The plan's text, and no code: pickles are copied between users and machines."""
         state = (self.problem, self.target, str(self.plan), self.threads, self.measurement, self.others)
-        return _unpickled, ((PICKLED, *state),)
+        return locks.imported(".unpickled", __package__).solution, ((PICKLED, *state),)
 
     # --- calling ---
 

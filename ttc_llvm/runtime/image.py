@@ -8,9 +8,9 @@ addresses: of functions and variables of the process, or of its own.
 from __future__ import annotations
 
 import sys
-from typing import NamedTuple
 
 from ..errors import CompileError
+from ..lazy_dataclasses import dataclass
 from ..tuning.database.packing import IMAGE
 
 SLOT_BYTES = 8
@@ -22,7 +22,8 @@ CODE, CONSTANTS, VARIABLES = range(3)  # the segments, in the order in which the
 Slots = tuple[tuple[int, "str | int"], ...]
 
 
-class Head(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Head:
     """The lines of text that an image begins with.
 
     machine: ELF's number of it; page: bytes of the pages that its segments begin at; python: the interpreter whose
