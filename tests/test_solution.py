@@ -30,7 +30,7 @@ import ttc_llvm
 from ttc_llvm import locks
 from ttc_llvm.compiling.solution import Solution
 from ttc_llvm.errors import ArrayError, OptionError, ProblemError, TargetError
-from ttc_llvm.lowering import lower
+from ttc_llvm.lowering import fallback, lower
 from ttc_llvm.lowering.bodies import default_plan
 from ttc_llvm.lowering.fallback import Fallback, for_misaligned_b
 from ttc_llvm.lowering.items import placed
@@ -213,7 +213,7 @@ def test_what_serves_b_off_the_boundary_is_planned_when_it_is_needed(monkeypatch
         planned.append(arguments)
         return for_misaligned_b(*arguments)
 
-    monkeypatch.setattr(executable, "for_misaligned_b", noted)
+    monkeypatch.setattr(fallback, "for_misaligned_b", noted)
     problem = Problem((1, 0, 2), (70, 32, 6))
     plan = dataclasses.replace(_plan(problem), tile=(32, 16, 1), block=(4, 4, 1), store=Store.ALIGNED)
     solution = Solution(problem, backend.host_target(), plan, 1)

@@ -39,18 +39,18 @@ def _values(names: list[str], value: Any) -> tuple[Any, ...]:
 
 
 def compared_early(names: list[str], early: Callable[[Any, Any], bool], value: Any, other: Any) -> Any:
-    """What a compiled `__eq__` does with `operator.eq`, or `__lt__` with `operator.lt`."""
+    """Do what a compiled `__eq__` does with `operator.eq`, or `__lt__` with `operator.lt`."""
     same = other.__class__ is value.__class__
     return early(_values(names, value), _values(names, other)) if same else NotImplemented
 
 
 def hashed_early(names: list[str], value: Any) -> int:
-    """What a compiled `__hash__` does."""
+    """Do what a compiled `__hash__` does."""
     return hash(_values(names, value))
 
 
 def initialised_early(fields: Fields, value: Any, /, *given: Any, **named: Any) -> None:
-    """What a compiled `__init__` does, which is left to say what is wrong with arguments."""
+    """Do what a compiled `__init__` does, which is left to say what is wrong with arguments."""
     owner = next(cls for cls in type(value).__mro__ if cls.__dict__.get("_own_fields") is fields)
     arguments = [name for name, one in fields.items() if one.init]
     found = dict(zip(arguments, given, strict=False)) | named
@@ -134,7 +134,7 @@ def _assigned(name: str, one: Field, names: Made) -> tuple[str, str]:
 
 
 class Standard:
-    """What `dataclasses` says of a class of these fields under this name."""
+    """The answer of `dataclasses` about a class of these fields under this name."""
 
     def __init__(self, name: str, fields: Fields, frozen: bool) -> None:
         self._name, self._fields, self._frozen = name, fields, frozen

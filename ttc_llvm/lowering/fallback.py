@@ -68,16 +68,6 @@ def for_misaligned_b(canonical: Canonical, plan: CpuPlan, target: Target) -> Fal
     return first_that_pays(found)
 
 
-def places(canonical: Canonical, plan: CpuPlan, target: Target, loads: int = 0) -> tuple[int, int, int]:
-    """What decides which code runs at an address, with this length of loads: bytes to a multiple of which B's has to be
-    for non-temporal stores, 0 = there are none; of an item, where a fallback serves any other multiple of it, else 0;
-    of a line, where one serves an A that is misaligned to it, else 0."""
-    writing, item = resolve(canonical, plan, target), canonical.b.itemsize
-    alignment = writing.alignment if writing.plan.non_temporal else 0
-    line = target.line if not loads and short_loads(canonical, target) else 0
-    return alignment, item if alignment > item else 0, line
-
-
 def short_loads(canonical: Canonical, target: Target) -> int:
     """Bytes of the longest load of an A misaligned to the cache line; 0 = a register's.
 

@@ -179,9 +179,13 @@ class Executable:
         known = self._noted(_PLACES)
         if known is not None:
             return tuple(map(int, known.split()))
-        found = _lowering().places(self.placed.canonical, self.plan, self.target, self._loads)
+        lowering, what = _lowering(), (self.placed.canonical, self.target)
+        writing = lowering.resolve(what[0], self.plan, self.target)
+        alignment, item = writing.alignment if writing.plan.non_temporal else 0, what[0].b.itemsize
+        line = self.target.line if not self._loads and lowering.short_loads(*what) else 0
+        found = alignment, item if alignment > item else 0, line
         self._note(_PLACES, " ".join(map(str, found)))
-        return found  # type: ignore[no-any-return]
+        return found
 
     def _noted(self, what: str) -> str | None:
         """What an earlier process has worked out."""
