@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 from typing import Any
-from zlib import crc32
 
 from .. import locks, lowering, tuning
 from ..errors import PlanError
@@ -22,6 +21,7 @@ from ..runtime import backend, kernel
 from ..runtime.executable import Executable
 from ..runtime.kept_kernels import Kept, request_for
 from ..runtime.once import once
+from ..runtime.stored_code import states_of
 from .scalings import Scaling
 
 _log = Log(__name__)
@@ -68,13 +68,10 @@ def _kept(placed: Placed, threads: int) -> Executable:
 def _revision() -> str:
     """Of the plans that `own_plans.modelled` makes, and of their fallbacks, by the files that they come from, to their
     last change: a refitted model makes others."""
-    own = os.path.dirname(__file__)
     folders = [os.path.join(tuning.__path__[0], name) for name in ("cost", "space")]
-    found = [entry for folder in (*folders, lowering.__path__[0]) for entry in os.scandir(folder)]
-    told = [(os.path.join(own, "own_plans.py"), os.stat(os.path.join(own, "own_plans.py")))]
-    told += [(entry.path, entry.stat()) for entry in found if entry.name.endswith((".py", ".npz"))]
-    lines = sorted(f"{path} {state.st_size} {state.st_mtime_ns}" for path, state in told)
-    return f"{crc32(' '.join(lines).encode()):08x}"
+    found = [file for folder in (*folders, lowering.__path__[0]) for file in os.scandir(folder)]
+    found += [file for file in os.scandir(os.path.dirname(__file__)) if file.name == "own_plans.py"]
+    return states_of(file for file in found if file.name.endswith((".py", ".npz")))
 
 
 def _parsed(text: bytes, canonical: Canonical) -> CpuPlan | None:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from ..errors import PlanError
 from ..runtime import backend
 from ..runtime.once import once
-from ..runtime.stored_code import check_of
+from ..runtime.stored_code import states_of
 from ..tuning.database.database import Database
 from ..tuning.database.records import Record, Request
 from .merged import Form
@@ -54,6 +54,5 @@ def made(
 def _revision() -> str:
     """Of predictions, by the files that they come from."""
     own = os.path.dirname(__file__)
-    folders = own, os.path.join(own, "fused")
-    files = (os.path.join(folder, name) for folder in folders for name in sorted(os.listdir(folder)))
-    return check_of(name for name in files if name.endswith(".py"))
+    files = (file for folder in (own, os.path.join(own, "fused")) for file in os.scandir(folder))
+    return states_of(file for file in files if file.name.endswith(".py"))

@@ -81,7 +81,7 @@ def _workers(threads: int | None) -> int:
 def _stored(form: Form, workers: int, store: Database) -> Plan | None:
     """What a search has found."""
     request = Request(str(form), backend.host_target().key, workers, "hot-ab", "", versions(), KIND)
-    return answers.planned(store.find(request, 1), lambda text: check(parse(text), form.merged).plan)
+    return answers.planned(store.known(request, 1), lambda text: check(parse(text), form.merged).plan)
 
 
 def _searched(stated: Contraction, threads: int | None, effort: int, store: Database) -> Runs:

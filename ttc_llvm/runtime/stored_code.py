@@ -122,3 +122,11 @@ def check_of(files: Iterable[str]) -> str:
             found = file.readall()
         size, check = size + len(found), zlib.crc32(found, check)  # nobody forges sources: a hundredth of SHA's time
     return f"{size:x}-{check:08x}"
+
+
+def states_of(files: Iterable[os.DirEntry[str]]) -> str:
+    """The paths, sizes and times of the last changes of files, in a few digits: in a tenth of the time of `check_of`,
+    for what may be another one where the same files are installed elsewhere."""
+    states = sorted((file.path, file.stat()) for file in files)
+    lines = (f"{path} {found.st_size} {found.st_mtime_ns}" for path, found in states)
+    return f"{zlib.crc32(' '.join(lines).encode()):08x}"

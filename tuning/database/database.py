@@ -64,10 +64,22 @@ class Database:
         effort: candidates to consider, -1 = all. Where it does not, hints are plans of the same problem and
         target under any threads, mode, options and versions.
         """
+        answer = self.known(request, effort)
+        if answer.sufficient or not self._reads:
+            return answer
+        record, hints = answer.record, [] if answer.record is None else [answer.record.plan]
+        for one in self._files():
+            hints += self._try(one, "read", lambda file: file.plans(request)) or ()
+        known = "unknown" if record is None else f"of effort {record.effort}"
+        _log.debug("solution %s is %s, %s is asked for: %d plans to try", request.id, known, effort, len(hints))
+        return Answer(record, False, tuple(dict.fromkeys(hints)))
+
+    def known(self, request: Request, effort: int) -> Answer:
+        """The same without hints."""
         if not self._reads:
             return Answer()
-        record, files = self._unwritten.get(request.id), self._files()
-        for one in files:
+        record = self._unwritten.get(request.id)
+        for one in self._files():
             stored = self._try(one, "read", lambda file: file.get(request))
             if stored is not None:
                 record = stored if record is None else merge(stored, record)
@@ -76,12 +88,7 @@ class Database:
         if record is not None and covers(record.effort, effort):
             _log.debug("solution %s has effort %d, which suffices", request.id, record.effort)
             return Answer(record, True)
-        hints = [] if record is None else [record.plan]
-        for one in files:
-            hints += self._try(one, "read", lambda file: file.plans(request)) or ()
-        known = "unknown" if record is None else f"of effort {record.effort}"
-        _log.debug("solution %s is %s, %s is asked for: %d plans to try", request.id, known, effort, len(hints))
-        return Answer(record, False, tuple(dict.fromkeys(hints)))
+        return Answer(record)
 
     def code(self, problem: str, target: str, is_plan: IsPlan, versions: str) -> Objects:
         """The code of a plan of a problem, whatever request it belongs to."""
