@@ -19,7 +19,9 @@ ORDER = (
     "machine", "operands", "problem", "lowering", "ir_builders", "tuning", "runtime", "native", "explain", "gpu",
     "compiling", "arrays", "groups", "contractions", "torch", "mpi", "dask", "bench", "compare", "report", "cli",
 )  # fmt: skip
-LOOSE = ("interpreter", "locks", "logs", "errors", "arguments", "paths", "lazy_dataclasses")  # which need no room
+LOOSE = (  # modules that need no room
+    "interpreter", "locks", "logs", "errors", "arguments", "paths", "lazy_dataclasses", "lazy_methods",
+)  # fmt: skip
 # What is asked for by its name in a call, from a room that its own room is built on.
 BY_NAME = {
     ("ttc_llvm.compiling.by_strides", "ttc_llvm.arrays.for_solutions"),
