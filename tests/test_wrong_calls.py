@@ -33,6 +33,7 @@ from ttc_llvm import (
     TtcError,
     cli,
 )
+from ttc_llvm.errors import NoDtypeError
 from ttc_llvm.machine import gpu_target as gpu_target
 from ttc_llvm.machine import lookup
 from ttc_llvm.machine.target import Exchange
@@ -124,7 +125,7 @@ CALLS: dict[str, Wrong] = {
     "a": (ttc_llvm.transpose, {"a": [[1, 2], [3]]}, ArrayError, "a is a list that NumPy cannot read"),
     "array's alpha": (ttc_llvm.transpose, {"a": np.ones(3), "alpha": np.ones(1)}, ProblemError, "alpha = array"),
     "array's conjugate": (ttc_llvm.transpose, {"a": np.ones(3), "conjugate": 5}, ProblemError, "conjugate = 5"),
-    "array's dtype": (ttc_llvm.ascontiguousarray, {"a": [1], "dtype": "no"}, ArrayError, "dtype 'no' is none"),
+    "array's dtype": (ttc_llvm.ascontiguousarray, {"a": [1], "dtype": "no"}, NoDtypeError, "dtype 'no' is none"),
     "conversion": (ttc_llvm.asfortranarray, {"a": ["a"], "dtype": "f4"}, ArrayError, "cannot be converted to dtype"),
     "threads in use": (ttc_llvm.ascontiguousarray, {"a": [1], "threads": "x"}, OptionError, "threads 'x' is not"),
     "number of threads": (ttc_llvm.set_num_threads, {"threads": -HUGE}, OptionError, "more than 40 digits"),
