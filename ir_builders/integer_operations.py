@@ -10,7 +10,7 @@ from llvmlite import ir
 
 from . import words
 from .llvmlite_extensions import reference, written
-from .memory import fence, prefetch, store_non_temporal
+from .memory import L2, fence, prefetch, store_non_temporal
 from .values import I8, I32, I64, PTR, i64
 
 Operation = Callable[[ir.IRBuilder, ir.Value, ir.Value], ir.Value]
@@ -142,6 +142,11 @@ def _prefetch(b: ir.IRBuilder, address: ir.Value) -> ir.Value:
     return i64(0)
 
 
+def _prefetch_behind(b: ir.IRBuilder, address: ir.Value) -> ir.Value:
+    prefetch(b.module, b, _pointer(b, address), L2)
+    return i64(0)
+
+
 def _touch(b: ir.IRBuilder, address: ir.Value) -> ir.Value:
     written(b, I8, f"load volatile i8, ptr {reference(_pointer(b, address))}, align 1")
     return i64(0)
@@ -176,6 +181,7 @@ INTRINSICS: dict[Any, tuple[int | None, Callable[..., ir.Value]]] = {
     words.store_release: (2, _store_release),
     words.copy_line_past: (2, _copy_line_past),
     words.prefetch: (1, _prefetch),
+    words.prefetch_behind: (1, _prefetch_behind),
     words.touch: (1, _touch),
     words.fence: (1, _fence),
 }

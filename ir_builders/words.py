@@ -121,6 +121,10 @@ def prefetch(address: int) -> None:
     """Ask for the line at an address, which need be none of this process."""
 
 
+def prefetch_behind(address: int) -> None:
+    """The same, for the caches behind the first one."""
+
+
 def touch(address: int) -> None:
     """Read the byte at an address: processors drop prefetches where many are waited for, no reads."""
     load8(address)

@@ -11,6 +11,8 @@ from .past_caches import inspect_columns, stream_tiles
 from .rows_of_c import inspect_rows
 from .tiles import tiles
 
+PAGE = 4 << 10  # within which processors prefetch by themselves what follows
+
 
 def multiply(a: int, b: int, call: int, job: int, scratch: int, begin: int, end: int) -> int:
     """`C <- alpha A B + beta C` in the tasks from begin to end: batches, or rows or columns of all batches."""
@@ -69,11 +71,27 @@ def rows(
         inspect_rows(job, scratch, first, m)
         pack_block_of_rows(job, a, scratch, first, m, k)
         if way == STREAM:
-            stream_tiles(job, c, scalars, scratch, m, n, k)
+            turns = next_turns(job, scratch, first + m, min(load64(job + f.BLOCK_M), last - first - m))
+            stream_tiles(job, a, c, scalars, scratch, m, n, k, turns)
         else:
             tiles(job, c, scalars, way, scratch, m, n, k)
         first += m
     return 0
+
+
+def next_turns(job: int, scratch: int, first: int, m: int) -> int:
+    """The number of whole turns that the next m rows begin with, where terms lie pages from each other in A; the
+    places of the rows of each that go on in it are noted instead of those that are packed."""
+    run, number, turns = load64(job + f.RUN), load64(job + f.K_AXES), 0
+    turned, of_a = load64(job + f.TURN_HEIGHT) * run, scratch + load64(job + f.ROWS_A)
+    last = job + load64(job + f.K_AXES + f.PLACE) + f.AXIS * (number - 1)
+    if turned == 0 or first % max(turned, 1) != 0 or number == 0 or load64(last + 8) < PAGE:
+        return 0
+    while (turns + 1) * turned <= m:
+        start = of_a + 8 * run * turns
+        tabulate(job, f.M_AXES, first + turned * turns, run, 1, start, start + 8)  # the next ones lie on those of C
+        turns += 1
+    return turns
 
 
 def tabulate(job: int, axes: int, first: int, count: int, tile: int, one: int, other: int) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ttc_llvm.lowering.micro_kernel import piece
 
-from ..words import load64, local, store64
+from ..words import load64, local, prefetch_behind, store64
 from . import fields as f
 from .calls import pack_columns, pack_rows, pack_runs, pack_turned
 
@@ -100,6 +100,21 @@ def pack_turn(job: int, a: int, scratch: int, row: int, k: int) -> int:
                 pack_turned(at, a, of_a + 8 * turn * step, terms, until, turn, height, term, ahead, later)
             term = until
         begin = end
+    return 0
+
+
+def fetch_turns(job: int, a: int, scratch: int, begin: int, end: int, k: int) -> int:
+    """Prefetch lines of A of the turns that `macro_kernel.next_turns` noted, of these numbers: of each turn, all rows
+    of a term before the next term."""
+    run, of_a, terms = load64(job + f.RUN), scratch + load64(job + f.ROWS_A), scratch + load64(job + f.TERMS_A)
+    size = load64(job + f.TURN_HEIGHT) * load64(job + f.SIZE)
+    for number in range(begin, end):
+        term = number // run
+        start = a + load64(of_a + 8 * (term // k * run + number % run)) + load64(terms + 8 * (term % k))
+        line = start - start % f.LINE
+        while line < start + size:
+            prefetch_behind(line)
+            line += f.LINE
     return 0
 
 
