@@ -10,6 +10,7 @@ from .packing import pack_block_of_columns, pack_block_of_rows
 from .past_caches import inspect_columns, stream_tiles
 from .rows_of_c import inspect_rows
 from .tiles import tiles
+from .turning import row_axis
 
 PAGE = 4 << 10  # within which processors prefetch by themselves what follows
 
@@ -80,12 +81,14 @@ def rows(
 
 
 def next_turns(job: int, scratch: int, first: int, m: int) -> int:
-    """The number of whole turns that the next m rows begin with, where terms lie pages from each other in A; the
-    places of the rows of each that go on in it are noted instead of those that are packed."""
+    """The number of whole turns that the next m rows begin with, where rows and terms lie pages from each other in A;
+    the places of the rows of each that go on in it are noted instead of those that are packed."""
     run, number, turns = load64(job + f.RUN), load64(job + f.K_AXES), 0
     turned, of_a = load64(job + f.TURN_HEIGHT) * run, scratch + load64(job + f.ROWS_A)
     last = job + load64(job + f.K_AXES + f.PLACE) + f.AXIS * (number - 1)
-    if turned == 0 or first % max(turned, 1) != 0 or number == 0 or load64(last + 8) < PAGE:
+    if turned == 0 or first % max(turned, 1) != 0 or number == 0:
+        return 0
+    if min(load64(last + 8), load64(row_axis(job, load64(job + f.M_AXES) - 1) + 8)) < PAGE:
         return 0
     while (turns + 1) * turned <= m:
         start = of_a + 8 * run * turns
