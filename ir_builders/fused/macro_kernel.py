@@ -13,6 +13,8 @@ from .tiles import tiles
 from .turning import row_axis
 
 PAGE = 4 << 10  # within which processors prefetch by themselves what follows
+SOME = 4  # lines of a run, of whose first and last one other blocks read the rest
+BEYOND = 56 << 20  # bytes that a last cache of 32 MiB does not keep
 
 
 def multiply(a: int, b: int, call: int, job: int, scratch: int, begin: int, end: int) -> int:
@@ -81,20 +83,27 @@ def rows(
 
 
 def next_turns(job: int, scratch: int, first: int, m: int) -> int:
-    """The number of whole turns that the next m rows begin with, where rows and terms lie pages from each other in A;
-    the places of the rows of each that go on in it are noted instead of those that are packed."""
-    run, number, turns = load64(job + f.RUN), load64(job + f.K_AXES), 0
-    turned, of_a = load64(job + f.TURN_HEIGHT) * run, scratch + load64(job + f.ROWS_A)
-    last = job + load64(job + f.K_AXES + f.PLACE) + f.AXIS * (number - 1)
-    if turned == 0 or first % max(turned, 1) != 0 or number == 0:
-        return 0
-    if min(load64(last + 8), load64(row_axis(job, load64(job + f.M_AXES) - 1) + 8)) < PAGE:
+    """The number of whole turns that the next m rows begin with, where they are to be prefetched; the places of the
+    rows of each that go on in A are noted instead of those that are packed."""
+    run, of_a, turns = load64(job + f.RUN), scratch + load64(job + f.ROWS_A), 0
+    turned = load64(job + f.TURN_HEIGHT) * run
+    if turned == 0 or first % max(turned, 1) != 0 or not are_far(job):
         return 0
     while (turns + 1) * turned <= m:
         start = of_a + 8 * run * turns
         tabulate(job, f.M_AXES, first + turned * turns, run, 1, start, start + 8)  # the next ones lie on those of C
         turns += 1
     return turns
+
+
+def are_far(job: int) -> int:
+    """1 where rows that are turned lie in runs of some lines, pages apart, and A and C in no cache."""
+    m, n, k, size = load64(job + f.M), load64(job + f.N), load64(job + f.K), load64(job + f.SIZE)
+    if load64(job + f.TURN_HEIGHT) * size < SOME * f.LINE or load64(job + f.BATCHES) * m * (n + k) * size < BEYOND:
+        return 0
+    number, last = load64(job + f.K_AXES), row_axis(job, load64(job + f.M_AXES) - 1)
+    of_terms = job + load64(job + f.K_AXES + f.PLACE) + f.AXIS * (number - 1)
+    return number > 0 and min(load64(of_terms + 8), load64(last + 8)) >= PAGE
 
 
 def tabulate(job: int, axes: int, first: int, count: int, tile: int, one: int, other: int) -> int:
