@@ -156,6 +156,22 @@ def test_rows_and_columns_are_packed_in_every_way(dtype: str, spec: str, size: d
         assert (c == np.einsum(spec, a, b, optimize=True)).all()
 
 
+def test_turns_of_the_next_block_are_prefetched_and_change_nothing() -> None:
+    """Of tensors that the last cache does not keep, in runs of some lines: their offsets take the place of packed ones.
+    """
+    size = {"a": 24, "k": 21, "d": 24, "b": 24, "c": 24, "j": 24}
+    stated = Contraction("akdbc,jk->cjbda", size, "s")
+    a = (np.arange(np.prod(stated.shape("a"))) % 19).astype("f").reshape(stated.shape("a"))
+    b = (np.arange(24 * 21) % 7).astype("f").reshape(24, 21)
+    wanted, c = np.einsum(stated.spec, a, b, optimize=True), np.empty(stated.shape("c"), "f")
+    turned = [x for x in space.plans(merge(stated)) if x.plan.streams and words_of(x)["TURN_HEIGHT"]]
+    assert turned or not MicroKernel.of("s", backend.host_target()).streams(backend.host_target())
+    for number, products in enumerate(turned):
+        c[...] = np.nan
+        FusedExecution(stated, products, 1 + number % 2).run(a, b, c)
+        assert (c == wanted).all()
+
+
 EVEN = (200, 200, 50, 1), (330, 330, 9, 1), (900, 150, 20, 1), (150, 901, 20, 1), (61, 60, 30, 6)
 
 
