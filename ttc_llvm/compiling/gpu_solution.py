@@ -24,6 +24,7 @@ from ..problem.kinds import Kinds
 from ..problem.problem import Problem
 from ..runtime import backend
 from ..runtime.array_arguments import BY_STRIDES, Storage
+from ..runtime.kept_kernels import UNPICKLED, Kept, request_for
 from ..tuning.gpu import candidates as gpu_candidates
 from ..tuning.measurement import Measurement
 from . import stored_plans
@@ -188,7 +189,9 @@ def _unpickled(*given: Any) -> GpuSolution:
     canonical = canonicalise(problem).canonical
     try:
         plan = check(parse(text), canonical, target)
-        objects = stored_plans.code(str(canonical), plan, target.key, gpu_kernel.versions())
+        form, versions = str(canonical), gpu_kernel.versions()
+        kept = Kept(request_for(UNPICKLED, form, target.key, versions))
+        objects = stored_plans.with_code(kept, form, plan, target.key, versions)
         image = gpu_kernel.stored(canonical, plan, target, objects)
     except PlanError:
         return GpuSolution(problem, target, gpu_candidates.model_plan(canonical, target))

@@ -19,15 +19,14 @@ from ..problem.canonical import Canonical
 from ..problem.kinds import Beta, Kinds
 from ..problem.problem import Problem
 from ..problem.summands import kinds_of
-from ..runtime import backend, kernel, runtime
+from ..runtime import kernel
 from ..runtime.array_arguments import REALS
 from ..runtime.executable import Executable
 from ..runtime.kernel import Objects
 from ..tuning.measurement import Measurement
-from . import stored_plans
 from .by_scalars import ByScalars
 from .by_strides import Place, left
-from .pickles import PICKLED, unmarked
+from .pickles import PICKLED, kept_code, unmarked
 from .ready import Ready
 
 if TYPE_CHECKING:
@@ -103,7 +102,7 @@ class Solution(ByScalars[Executable, Ready]):
         ready = self._find(alpha, beta)
         if type(alpha) in _CONSTANTS and type(beta) in _CONSTANTS:
             self._last = alpha, beta, ready.moves
-        most = self.threads if threads is None else runtime.thread_count(threads)
+        most = self.threads if threads is None else int(_RULES["threads"]("threads", threads, OptionError))
         if ready.moves(a, b):
             return b
         (address_a, keeps_a), (address_b, keeps_b) = self._a.address(a), self._b.address(b)
@@ -143,7 +142,7 @@ class Solution(ByScalars[Executable, Ready]):
         arguments.instance(Kinds)("kinds", kinds, ProblemError)
         own, other = self._canonical, items.placed(self.problem, self.target, kinds).canonical
         if own.axes != other.axes:
-            return stored_plans.modelled(other, self.target, self.threads)
+            return _stored_plans().modelled(other, self.target, self.threads)  # type: ignore[no-any-return]
         return self.plan if kinds.beta is Beta.ZERO else self.plan.ordinary
 
     # --- inspecting ---
@@ -167,7 +166,7 @@ class Solution(ByScalars[Executable, Ready]):
     @property
     def assembly(self) -> str:
         """The kernel's assembly for the solution's target."""
-        return backend.assembly(self.llvm_ir, self.target)
+        return str(locks.imported("..runtime.backend", __package__).assembly(self.llvm_ir, self.target))
 
     @states_memory
     def explain(self, count: int = 10) -> Explanation:
@@ -214,8 +213,8 @@ class Solution(ByScalars[Executable, Ready]):
 
         gibs = None if self.measurement is None else self.measurement.gibs
         forms = ((machine, items.placed(self.problem, machine).canonical) for machine in self.others)
-        others = tuple((machine, stored_plans.modelled(form, machine, self.threads)) for machine, form in forms)
-        plan_for = partial(stored_plans.modelled, threads=self.threads)
+        plan_for = partial(_stored_plans().modelled, threads=self.threads)
+        others = tuple((machine, plan_for(form, machine)) for machine, form in forms)
         return Spec(self.problem, self.target, self.plan, gibs, others=others, plan_for=plan_for)
 
 
@@ -238,8 +237,13 @@ def _unpickled(*given: Any) -> Solution:
     try:
         plan = check(parse(text), canonical)
     except PlanError:
-        return Solution(problem, target, stored_plans.modelled(canonical, target, threads), threads, None, None, others)
-    key = str(canonical), target.key, kernel.versions()
+        model = _stored_plans().modelled(canonical, target, threads)
+        return Solution(problem, target, model, threads, None, None, others)
     made = Solution(problem, target, plan, threads, measurement, None, others)
-    made._objects = stored_plans.code(key[0], plan, *key[1:])
+    made._objects = kept_code(str(canonical), plan, target.key)
     return made
+
+
+def _stored_plans() -> Any:
+    """What only plans need that no solution has."""
+    return locks.imported(".stored_plans", __package__)

@@ -12,7 +12,7 @@ from ..machine.target import Target
 from ..problem.canonical import Canonical
 from ..problem.problem import Problem
 from ..runtime import kernel
-from ..runtime.kept_kernels import Kept, request_for
+from ..runtime.kept_kernels import Kept
 from ..tuning.database.opened import open_database as open_database
 from ..tuning.database.packing import Objects
 from ..tuning.database.records import Record
@@ -20,7 +20,6 @@ from ..tuning.measurement import GIB, Measurement
 
 P = TypeVar("P")  # a hashable plan, whose str() is its text
 PROXY = "proxy"  # a note of the database: timed on a stand-in; the bytes that it moves follow
-_UNPICKLED = "unpickled solution"  # the kind of rows of code alone
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,10 +72,10 @@ def asked_for(problem: Problem | None) -> str:
     return str(locks.imported("json").dumps({wording.ASKED: wording.asked_fields(problem)}))
 
 
-def code(canonical: str, plan: Plan, target: str, versions: str) -> kernel.Objects:
-    """The code that the user's database has of a plan, whatever asked for it, in whichever words, and what was noted
-    about it. What is compiled or worked out besides is kept for later processes, which need not look further."""
-    kept, name = Kept(request_for(_UNPICKLED, canonical, target, versions)), str(plan)
+def with_code(kept: Kept, canonical: str, plan: Plan, target: str, versions: str) -> Kept:
+    """Code that was kept of a plan, and where there is none, the code that the user's database has, whatever asked for
+    it, in whichever words. It is kept for later processes, which need not look further."""
+    name = str(plan)
     if name not in kept:
         found = open_database(None).code(canonical, target, lambda text: modern(text) == name, versions)
         for key, made in by_plan(plan, found).items():

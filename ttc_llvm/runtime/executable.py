@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any
 
 from .. import locks
@@ -15,18 +15,17 @@ from ..logs import Log
 from ..lowering.plan import CpuPlan, parse
 from ..machine.target import Target
 from ..problem.canonical import Placed
-from . import backend, kernel, runtime
+from . import kernel
 from .kept_kernels import Kept
 from .kernel import Kernel, Objects
 from .once import attribute
-from .pool import Call
 
 _log = Log(__name__)
 _ARGUMENTS = (*[ctypes.c_void_p] * 5, ctypes.c_int64, ctypes.c_int64)
 _RELEASING = ctypes.CFUNCTYPE(None, *_ARGUMENTS)
 _HOLDING = ctypes.PYFUNCTYPE(None, *_ARGUMENTS)
 
-_PLACES, _FOR_A, _FOR_B = "places", "misaligned A", "misaligned B"  # names of notes, before those of code
+_RUNS, _PLACES, _FOR_A, _FOR_B = "runs", "places", "misaligned A", "misaligned B"  # notes: before names of code
 Entry = Callable[[int, int, int, int, int, int, int], None]
 
 
@@ -66,6 +65,7 @@ def bound(made: Kernel, held: bool) -> Entry:
 
 def check_runs_here(target: Target) -> None:
     """TargetError where this machine lacks a target's instructions."""
+    backend = locks.imported(".backend", __package__)
     if not backend.runs_here(target):
         backend.host_target()  # where no kernel runs at all, this says why
         raise TargetError(f"code for target {target} cannot run here: this machine lacks instructions")
@@ -75,7 +75,8 @@ class Executable:
     """Runs one plan at any pair of addresses; machine code is made on first use. Safe in several threads.
 
     placed, plan, target, loads: what runs (`lower`); objects: object code of its plan and of its fallbacks, where it is
-    known: linked, not compiled; where they are kept, what is compiled is kept, too, and what is worked out is noted;
+    known: linked, not compiled; where they are kept, for this machine, what is compiled is kept, too, and what is
+    worked out is noted;
     parts: threads that are worth their while.
     """
 
@@ -117,7 +118,8 @@ class Executable:
         if body.alone and (threads < 2 or self.parts < 2):
             body.entry(a, b, scalars, 0, 0, 0, made.tasks)
         else:
-            call = Call(made.address, a, b, scalars, 0, made.scratch, made.tasks)
+            runtime = _runtime()
+            call = runtime.Call(made.address, a, b, scalars, 0, made.scratch, made.tasks)
             runtime.run(call, min(threads, self.parts), moved=self.parts * pool_layout.SERIAL_BYTES)
 
     def _body_at(self, a: int, b: int) -> _Body:
@@ -201,7 +203,9 @@ class Executable:
         return attribute(self, "_non_temporal" if streams else "_ordinary", partial(self._body, streams))
 
     def _body(self, streams: bool) -> _Body:
-        check_runs_here(self.target)
+        if self._noted(_RUNS) is None:
+            check_runs_here(self.target)
+            self._note(_RUNS, "")
         made = self._kernel(streams)
         if self._kept is not None:
             self._kept.save()
@@ -221,6 +225,12 @@ class Executable:
         if self._kept is not None:
             self._kept.put(name, made.code)
         return made
+
+
+@lru_cache(maxsize=1)
+def _runtime() -> Any:
+    """What only plans need that run in parts, or with scratch."""
+    return locks.imported(".runtime", __package__)
 
 
 def _lowering() -> Any:

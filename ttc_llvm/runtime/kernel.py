@@ -15,7 +15,7 @@ from ..lowering.plan import CpuPlan
 from ..machine.target import Target
 from ..problem.canonical import Canonical
 from ..tuning.database.packing import is_image
-from . import backend, linking
+from . import mapping
 from .image import KERNEL
 from .image import REVISION as REVISION
 from .once import Recent
@@ -42,7 +42,7 @@ class Kernel:
     scratch: int
     alignment: int
     code: bytes
-    loaded: linking.Loaded  # keeps the executable memory alive
+    loaded: mapping.Loaded  # keeps the executable memory alive
 
 
 def name_of(plan: CpuPlan, loads: int = 0) -> str:
@@ -76,9 +76,9 @@ def _builder() -> Any:
 def compiled(canonical: Canonical, plan: CpuPlan, target: Target, loads: int = 0) -> bytes:
     """The code of a plan: an image, or where it cannot be one, an object. loads: of `lower`."""
     nest = _lower(canonical, plan, target, loads)
-    code = backend.compile_object(_text(nest, target), target)
+    code: bytes = _backend().compile_object(_text(nest, target), target)
     _log.debug("compiled %d bytes for %s: %s", len(code), canonical, plan)
-    return linking.image_of(code, (NAME,), _facts(nest)) or code
+    return _linking().image_of(code, (NAME,), _facts(nest)) or code
 
 
 def build(canonical: Canonical, plan: CpuPlan, target: Target, code: bytes | None = None, loads: int = 0) -> Kernel:
@@ -89,8 +89,9 @@ def build(canonical: Canonical, plan: CpuPlan, target: Target, code: bytes | Non
     else:
         _log.debug("loaded %d stored bytes for %s: %s", len(code), canonical, plan)
     facts = () if is_image(code) else _facts(_lower(canonical, plan, target, loads))
-    code = (linking.image_of(code, (NAME,), facts) if facts else None) or code
-    loaded = linking.load(code, (NAME,), f"{canonical}: {name_of(plan, loads)}")
+    code = (_linking().image_of(code, (NAME,), facts) if facts else None) or code
+    load = mapping.mapped if is_image(code) else _linking().load
+    loaded = load(code, symbols=(NAME,), title=f"{canonical}: {name_of(plan, loads)}")
     facts = loaded.facts or facts
     if len(facts) != FACTS:
         raise CompileError("an image of a kernel lacks the facts about it")
@@ -127,4 +128,14 @@ def revision(plan_version: str = plans.VERSION) -> str:
 
 def versions(plan_version: str = plans.VERSION) -> str:
     """The versions that stored object code depends on: another release may build other code."""
-    return f"{revision(plan_version)} llvm{backend.llvm_version()}"
+    return f"{revision(plan_version)} llvm{_backend().llvm_version()}"
+
+
+def _backend() -> Any:
+    """What only code needs that is compiled, or whose LLVM is asked for."""
+    return locks.imported(".backend", __package__)
+
+
+def _linking() -> Any:
+    """What only code needs that is no image yet."""
+    return locks.imported(".linking", __package__)

@@ -27,11 +27,7 @@ def load(code: bytes, symbols: Sequence[str], title: str = "") -> Loaded:
     symbol, TargetError where nothing runs that a process has made.
     """
     ready = code if is_image(code) else image_of(code, symbols)
-    if ready is None:
-        return _linked(code, symbols)
-    loaded = mapped(ready, title)
-    loaded.check(symbols)
-    return loaded
+    return _linked(code, symbols) if ready is None else mapped(ready, title, symbols)
 
 
 def image_of(code: bytes, symbols: Sequence[str], facts: tuple[int, ...] = ()) -> bytes | None:

@@ -59,9 +59,9 @@ def _keep() -> None:
         ctypes.pythonapi.Py_IncRef(ctypes.py_object(loaded.memory))
 
 
-def mapped(code: bytes, title: str = "") -> Loaded:
+def mapped(code: bytes, title: str = "", symbols: Sequence[str] = ()) -> Loaded:
     """An image in memory of its own, its functions ready to be called. title: what it is, for profilers, "" = nothing
-    that stays.
+    that stays; symbols: functions that it must have.
 
     Raises CompileError for an image that is damaged, of another machine or interpreter, or needs what this process
     lacks; TargetError where the system lets nothing run that a process has made; OutOfMemoryError.
@@ -82,7 +82,9 @@ def mapped(code: bytes, title: str = "") -> Loaded:
     functions = {name: start + at for name, at in head.symbols.items()}
     if title and os.environ.get(PERF_MAP):
         locks.imported(".perf_map", __package__).tell(title, functions, start + head.sizes[CODE])
-    return Loaded(memory, functions, head.facts)
+    loaded = Loaded(memory, functions, head.facts)
+    loaded.check(symbols)
+    return loaded
 
 
 def _show(start: int, size: int) -> None:

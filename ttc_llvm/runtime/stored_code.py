@@ -70,9 +70,7 @@ def stored(what: str, how: str, symbols: Sequence[str]) -> Loaded | None:
 def _loaded(code: bytes, symbols: Sequence[str], what: str) -> Loaded:
     if not is_image(code):
         return _linking().load(code, symbols)  # type: ignore[no-any-return]
-    loaded = mapping.mapped(code, what)
-    loaded.check(symbols)
-    return loaded
+    return mapping.mapped(code, what, symbols)
 
 
 def _linking() -> Any:
@@ -81,12 +79,12 @@ def _linking() -> Any:
 
 
 def _request(what: str) -> Request:
-    return Request(what, _machine(), 1, "hot-ab", "", VERSIONS, NATIVE)
+    return Request(what, machine(), 1, "hot-ab", "", VERSIONS, NATIVE)
 
 
 @once
-def _machine() -> str:
-    """All of this machine and its LLVM that code depends on."""
+def machine() -> str:
+    """All of this machine and its LLVM that code depends on. TargetError where no code runs."""
     known = here()
     if known is None:
         backend = locks.imported(".backend", __package__)
