@@ -7,15 +7,17 @@ carries into the next outer one, tile loops included. Only addresses depend on i
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial, reduce
 
 from llvmlite import ir
 
 from ttc_llvm.lazy_dataclasses import dataclass
 
 from ..llvmlite_extensions import reference, written
-from ..values import I1, I64, Int, add, chosen, i64, less, mul, spelled
+from ..values import I1, I64, Int, add, chosen, i64, less, mul, spelled, steps
 
 LEVELS = 4  # loops that the odometer counts through; further out it would hardly ever carry
+TURNS = 2  # of a loop whose trips only run time knows, at most; it may be shorter than the distance
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,18 +45,28 @@ def moves(b: ir.IRBuilder, loops: tuple[LoopState, ...], distance: int) -> tuple
     """The displacement, loop by loop, to `distance` iterations ahead. loops: outermost first."""
     found = []
     carry: ir.Value | None = None
+    most = 0  # that is carried
     for loop in reversed(loops[-LEVELS:]):
         digit = distance % loop.trips if loop.trips else distance
         distance = distance // loop.trips if loop.trips else 0
         if digit == 0 and carry is None:
             continue
         forward = add(b, digit * loop.step, 0 if carry is None else mul(b, carry, loop.step))
-        forward = add(b, forward, loop.early)
+        most = 1 if loop.trips else min(TURNS, digit + most)
+        move, carry = _turned(b, loop, add(b, forward, loop.early), most)
+        found.append(Move(loop.axis, move))
+    return tuple(found)
+
+
+def _turned(b: ir.IRBuilder, loop: LoopState, forward: Int, turns: int) -> tuple[ir.Value, ir.Value]:
+    """The move of a loop that goes forward, and the carry: it starts over so many times at most."""
+    whole, carries = _rewind(b, loop), []
+    for _ in range(turns):
         reached = written(b, I64, f"add i64 {reference(loop.counter)}, {spelled(forward)}")
         over = written(b, I1, f"icmp sge i64 {reference(reached)}, {spelled(loop.length)}")
-        found.append(Move(loop.axis, chosen(b, over, less(b, forward, _rewind(loop)), forward)))
-        carry = written(b, I64, f"zext i1 {reference(over)} to i64")
-    return tuple(found)
+        forward = chosen(b, over, less(b, forward, whole), forward)
+        carries.append(written(b, I64, f"zext i1 {reference(over)} to i64"))
+    return forward, reduce(partial(add, b), carries)
 
 
 def displaced(b: ir.IRBuilder, offset: Int, moves: tuple[Move, ...], steps: Callable[[int], Int]) -> Int:
@@ -88,6 +100,6 @@ def remainders(
     return found
 
 
-def _rewind(loop: LoopState) -> Int:
-    """Elements back to the loop's start."""
-    return -(-loop.length // loop.step) * loop.step if isinstance(loop.length, int) else loop.length
+def _rewind(b: ir.IRBuilder, loop: LoopState) -> Int:
+    """Elements back to the loop's start: its steps', the last one included that may be shorter."""
+    return loop.length if loop.step == 1 else mul(b, steps(b, loop.length, loop.step), loop.step)
