@@ -95,9 +95,9 @@ def _rows(moved: Moved, target: Target) -> Built:
 
 
 def _rows_aligned(moved: Moved, target: Target) -> Built:
-    """Two rows at a time, the next ones prefetched."""
+    """Two rows at a time, the next ones prefetched. Rows may be a line each: tasks have many."""
     width = 4 * target.lanes(_widest(moved))
-    plan = _plan((max(width, ROW // _widest(moved) // width * width), 2), (width, 1), (*FAR, 0, 1), f.AXES - 1)
+    plan = _plan((max(width, ROW // _widest(moved) // width * width), 2), (width, 1), (*FAR, 0, 1), f.AXES - 3)
     return Built(_canonical(moved, 0), plan.changed(store=Store.ALIGNED, inner=(1, 0, *FAR), **_ahead(1)))
 
 
@@ -109,8 +109,9 @@ def _rows_long(moved: Moved, target: Target) -> Built:
 
 
 def _rows_streamed(moved: Moved, target: Target) -> Built:
+    """The same where rows begin and end anywhere."""
     width = target.lanes(_widest(moved))
-    plan = _plan((max(1, ROW // _widest(moved) // width) * width, 2), (width, 1), (*FAR, 1, 0), f.AXES - 1)
+    plan = _plan((max(1, ROW // _widest(moved) // width) * width, 1), (width, 1), (*FAR, 1, 0), f.AXES - 1)
     return Built(_canonical(moved, 0), plan.changed(store=Store.PEELED))
 
 
