@@ -53,6 +53,7 @@ def choose(library: int, types: int, layout: int, kind: int, level: int, threads
     if load64(call + f.TASKS) * load64(call + f.OUTER) < ENOUGH_TASKS * paying and paying > 1:
         line = load64(library + f.LINE)
         least = line * max(1, LONG_PIECE // (line * load64(work + axes.UNIT_B)))
+        _divide(kernel, work, 2, 1, TASKS_PER_THREAD * paying, call)
         _divide(kernel, work, 0, least, TASKS_PER_THREAD * paying, call)
         _divide(kernel, work, 1, PIECE_ROWS, FEWEST_TASKS * paying, call)
     size = load64(work + axes.UNIT_B)

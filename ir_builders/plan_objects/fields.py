@@ -107,7 +107,7 @@ PARAMS = SIDES + 2 * SIDE_BYTES
 # divided the extent of a piece, and the place of its extent among the parameters.
 OUTER_AXES = PARAMS + 8 * 3 * AXES
 PIECE, SLOT, OUTER_BYTES = 24, 32, 40
-DIVIDED = 2  # axes that may be
+DIVIDED = 3  # axes that may be
 SCRATCH = 128 << 10  # bytes that kernels may use
 
 # --- a group --------------------------------------------------------------------------------------------

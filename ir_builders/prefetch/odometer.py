@@ -60,13 +60,13 @@ def moves(b: ir.IRBuilder, loops: tuple[LoopState, ...], distance: int) -> tuple
 
 def _turned(b: ir.IRBuilder, loop: LoopState, forward: Int, turns: int) -> tuple[ir.Value, ir.Value]:
     """The move of a loop that goes forward, and the carry: it starts over so many times at most."""
-    whole, carries = _rewind(b, loop), []
+    whole, carries = _rewind(b, loop), list[Int]()
     for _ in range(turns):
         reached = written(b, I64, f"add i64 {reference(loop.counter)}, {spelled(forward)}")
         over = written(b, I1, f"icmp sge i64 {reference(reached)}, {spelled(loop.length)}")
         forward = chosen(b, over, less(b, forward, whole), forward)
         carries.append(written(b, I64, f"zext i1 {reference(over)} to i64"))
-    return forward, reduce(partial(add, b), carries)
+    return i64(forward), i64(reduce(partial(add, b), carries))
 
 
 def displaced(b: ir.IRBuilder, offset: Int, moves: tuple[Move, ...], steps: Callable[[int], Int]) -> Int:
@@ -101,5 +101,7 @@ def remainders(
 
 
 def _rewind(b: ir.IRBuilder, loop: LoopState) -> Int:
-    """Elements back to the loop's start: its steps', the last one included that may be shorter."""
-    return loop.length if loop.step == 1 else mul(b, steps(b, loop.length, loop.step), loop.step)
+    """Elements back to the loop's start: the last step may be shorter, but for loops in a tile that is."""
+    if loop.step == 1 or (loop.trips and not isinstance(loop.length, int)):
+        return loop.length
+    return mul(b, steps(b, loop.length, loop.step), loop.step)
