@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
+from ...ir_builders.fused.macro_kernel import BEYOND, PAGE
 from ...lowering.micro_kernel import MicroKernel, blocks
 from ...problem import dtypes
 from ...problem.contraction import Contraction, IndexClass
@@ -96,13 +97,15 @@ class FusedRates(NamedTuple):
         return self.picked if lines * LINE <= CACHE_BYTES else self.fetched
 
     def _turned(self, fused: Fused, tensor: int) -> float:
-        """Of an element that is turned: where terms follow what is turned together, it is read in order meanwhile."""
-        strides, indices, terms = fused.strides(tensor), fused.merged.indices, fused.plan.terms
-        run = next(indices[number].extent for number in fused.plan.rows if strides[number] == 1)
-        if not terms or strides[terms[-1]] != run:
+        """Of an element that is turned: where terms follow what is turned together, it is read in order meanwhile, and
+        where it is prefetched between tiles."""
+        strides, indices, plan = fused.strides(tensor), fused.merged.indices, fused.plan
+        run = next(indices[number].extent for number in plan.rows if strides[number] == 1)
+        size, last = dtypes.dtype(fused.merged.dtype).itemsize, strides[plan.terms[-1]] if plan.terms else 0
+        far = plan.streams and (fused.merged.elements(tensor) + fused.merged.elements(C)) * size >= BEYOND
+        if last != run and not (far and min(last, strides[plan.rows[-1]]) * size >= PAGE):
             return self.turned
-        read = self.read * share_beyond(fused.merged) * dtypes.dtype(fused.merged.dtype).itemsize
-        return max(0.0, self.turned - read)
+        return max(0.0, self.turned - self.read * share_beyond(fused.merged) * size)
 
     def _fetched(self, fused: Fused, blocks: int) -> float:
         size = dtypes.dtype(fused.merged.dtype).itemsize
