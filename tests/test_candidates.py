@@ -165,6 +165,22 @@ def test_columns_that_become_bytes_descend_twice(monkeypatch: pytest.MonkeyPatch
     assert model(again) < model(next(candidates.enumerate_plans(problem, AVX512, FREE, model.costs)))
 
 
+def test_columns_are_rounded_to_bytes_in_short_micro_tiles() -> None:
+    zen = targets.find("znver5")
+    for pair, size, most in (
+        ("s,e4m3fn", (384, 355, 384), 32),  # rows of whole lines
+        ("s,e5m2", (700, 355, 190), 16),
+        ("bf16,e4m3fn", (700, 355, 24), 24),  # short rows are taken whole
+    ):
+        problem = canonical((2, 1, 0), size, kind=pair)
+        model, chosen = Model(problem, zen, 1), model_plan(problem, zen, 1)
+        assert chosen.block[0] <= most and chosen.block[2] <= 16 and model.long(chosen.block) == 0
+        assert model.long((most + 1, 1, 16)) == model.long((16, 1, 17)) > 0
+        assert model.terms(chosen.changed(block=(1, 1, 17))).long > 0
+    for machine, pair in ((zen, "s,u8"), (zen, "s,bf16"), (zen, "d,e4m3fn"), (AVX512, "s,e4m3fn")):
+        assert Model(canonical((2, 1, 0), (384, 355, 384), kind=pair), machine, 1).long((64, 1, 32)) == 0
+
+
 def plan(tile: tuple[int, ...], block: tuple[int, ...], **decisions: object) -> CpuPlan:
     axes = tuple(range(len(tile)))
     return replace(CpuPlan(tile, block, axes[::-1], axes[::-1], 2, 6), **decisions)  # type: ignore[arg-type]

@@ -154,7 +154,8 @@ def timings(row: Row) -> Timings:
     if kernels < 2:
         known = {plan: speed for plan, speed in known.items() if plan.stored != "joined"}
     tried, speeds = list(known), np.array(list(known.values()))
-    rest = np.array([log(threads / model.balance(plan)) + model.crowding(plan.block) for plan in tried])
+    added = [model.crowding(plan.block) + model.long(plan.block) for plan in tried]
+    rest = np.array([log(threads / model.balance(plan)) for plan in tried]) + added
     facts, inputs = [features.owned(plan) for plan in tried], np.array([features.numbers(plan) for plan in tried])
     columns = features.columns(tried[0]) if tried else ()
     copies = 1 if c.a == c.b else 2

@@ -138,8 +138,9 @@ def _terms(terms: Terms, e: Explanation) -> Iterator[str]:
             yield f"  L2           {factor(terms.waiting):>10} for micro-tiles that wait for it"
         return
     yield f"  cache sets   {factor(terms.crowding):>10} for lines that crowd one set"
-    if terms.single:
-        yield f"  lines        {factor(terms.single):>10} for non-temporal stores of single lines"
+    lines, rounding = "non-temporal stores of single lines", "long ones that round numbers to bytes"
+    added = ("lines", terms.single, lines), ("micro-tiles", terms.long, rounding)
+    yield from (f"  {name:12} {factor(cost):>10} for {why}" for name, cost, why in added if cost)
     yield f"  networks     {factor(terms.networks):>10} their half of the estimate; the facts' half:"
     kind = f"of plans with prefetch and stores of the kind '{mode(terms)}':"
     yield f"  what counts most of the plan's facts, as factors on memory time; {kind}"

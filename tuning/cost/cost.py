@@ -18,7 +18,7 @@ from ttc_llvm.problem.canonical import Canonical
 from ttc_llvm.problem.kinds import Alpha, Beta
 
 from ..space.blocks import converts_first, registers, width
-from .conversions import conversion
+from .conversions import LONG, conversion, is_long, rounds_to_bytes
 from .features import Features, kind
 from .fitted import networks
 from .groups import Fact, columns, table
@@ -47,10 +47,10 @@ NETWORKS = 0.5  # their share in log(time): they are right more often than the w
 @dataclass(frozen=True, slots=True)
 class Terms:
     """The parts of a plan's cost. seconds: expected in all; memory, compute: seconds of one thread, of which the
-    longer counts; balance: threads that share the work; crowding: of cache sets, in log(time); single: the same of
-    single lines; facts: of the plan,
-    each with what its weight adds in log(time), none where the tensors fit the caches; networks: what the networks add;
-    cached: the tensors fit the caches; waiting: of micro-tiles that wait for L2 there, in log(time)."""
+    longer counts; balance: threads that share the work; crowding: of cache sets, in log(time); single, long: the same
+    of single lines, and of long micro-tiles; facts: of the plan, each with what its weight adds in log(time), none
+    where the tensors fit the caches; networks: what the networks add; cached: the tensors fit the caches; waiting: of
+    micro-tiles that wait for L2 there, in log(time)."""
 
     seconds: float
     memory: float
@@ -58,6 +58,7 @@ class Terms:
     balance: float
     crowding: float
     single: float
+    long: float
     facts: tuple[tuple[Fact, float], ...]
     networks: float
     cached: bool
@@ -78,6 +79,8 @@ class Model:
         self._in_l2 = self.cached and size > target.l1 and target.pairs
         self._features = Features(canonical, target)
         self._kind, self._converts = kind(canonical), canonical.a != canonical.b
+        rounds = self._kind == "columns copy" and rounds_to_bytes(canonical)
+        self._rounds = rounds and self._features.family == "Zen 5"  # where that was measured
         self._moved = canonical.bytes_moved
         self._crowding: dict[tuple[int, ...], float] = {}
         self._compute: dict[tuple[tuple[int, ...], bool, bool], float] = {}
@@ -112,15 +115,15 @@ class Model:
         (score,) = self.scores([plan])
         seconds, memory, compute = self._seconds(plan, score), self._memory(plan, score), self._computing(plan)
         if self.cached:
-            return Terms(seconds, memory, compute, self.balance(plan), 0.0, 0.0, (), 0.0, True, self.waiting(plan))
+            return Terms(seconds, memory, compute, self.balance(plan), 0.0, 0.0, 0.0, (), 0.0, True, self.waiting(plan))
         facts = tuple(
             ((named(*whose), bucket), (1 - NETWORKS) * weight((self._kind, *whose), bucket, self._converts))
             for whose, bucket in self._features.owned(plan)
         )
         known = networks(self._features.columns(plan), self._converts)
         said = NETWORKS * known([self._features.numbers(plan)])[0]
-        crowding, single = self.crowding(plan.block), self.single(plan)
-        return Terms(seconds, memory, compute, self.balance(plan), crowding, single, facts, said, False)
+        added = self.crowding(plan.block), self.single(plan), self.long(plan.block)
+        return Terms(seconds, memory, compute, self.balance(plan), *added, facts, said, False)
 
     def balance(self, plan: CpuPlan) -> float:
         """Threads that really share the work: tasks come in whole tiles."""
@@ -134,7 +137,8 @@ class Model:
         if self.cached:  # the fitted weights and streaming stores are for tensors in memory
             tiles = prod(-(-extent // size) for extent, size in zip(self.extents, plan.tile, strict=True))
             return moved * CACHED_PER_BYTE * (4.0 if plan.non_temporal else 1.0) + tiles * TILE
-        return moved * SECONDS_PER_BYTE * exp(score + self.crowding(plan.block) + self.single(plan))
+        added = self.crowding(plan.block) + self.single(plan) + self.long(plan.block)
+        return moved * SECONDS_PER_BYTE * exp(score + added)
 
     def scores(self, plans: Sequence[CpuPlan]) -> list[float]:
         """The sum of the networks and of the weights of the plans' facts, in log(time): nothing of tensors in the
@@ -158,6 +162,10 @@ class Model:
         """The cost, in log(time), of non-temporal stores of micro-tiles whose rows of B are single lines."""
         direct = self.target.pairs and self._kind == "columns copy" and plan.store in (Store.ALIGNED, Store.PEELED)
         return SINGLE * (direct and self._features.measures.footprints(plan.block)[1].run_bytes < 2 * self.target.line)
+
+    def long(self, block: tuple[int, ...]) -> float:
+        """The cost, in log(time), of micro-tiles that are too long for columns that are rounded to bytes."""
+        return LONG * (self._rounds and is_long(self.canonical, block, self._features.past == "streaming"))
 
     def _computing(self, plan: CpuPlan) -> float:
         staged = self._features.store(plan) in (Store.BUFFERED, Store.COMBINED)
