@@ -48,8 +48,8 @@ def _side(side: str, extents: Integers, strides: Sequence[int]) -> tuple[Integer
     if found is None:
         raise ProblemError(
             f"{name} {_shown(strides)} of extents {_shown(extents)} is stated by no outer sizes: the smallest stride"
-            " must be 1, and each other a multiple of the one before it that steps over it; entries with _i64 take any"
-            " at run time"
+            " must be 1, and each other a multiple of the one before it that steps over it; generated without"
+            f" {name}, the entries with _i64, and the plans of a library, take any strides at run time"
         )
     backwards = row_major(len(extents))
     return tuple(backwards[k] for k in found.axes), found.outer
