@@ -93,5 +93,6 @@ class Box:
     def deeper(self, outer: Box, node: Loop, counter: Int, early: Int = 0) -> Box:
         """This box inside one more loop, which walks its axis' interval of the outer one."""
         k = node.axis
-        loop = LoopState(k, i64(counter), outer.lengths[k], node.step, -(-outer.nominal[k] // node.step), early)
+        trips, walk = -(-outer.nominal[k] // node.step), (early, node.backwards)
+        loop = LoopState(k, i64(counter), outer.lengths[k], node.step, trips, *walk)
         return replace(self.tiled(k, node.step), loops=(*outer.loops, loop))

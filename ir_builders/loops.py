@@ -79,16 +79,34 @@ def _loop(k: Context, b: ir.IRBuilder, node: Loop, box: Box) -> None:
     if isinstance(length, int) and length == node.step:
         emit(k, b, node.body, box)
         return
-    name = f"i{node.axis}"
-    with counted(b, length, node.step, name) as i:
-        inside = box.moved(b, k.sizes, node.axis, i, node.step)
-        emit(k, b, node.body, inside.deeper(box, node, i))
-    if node.tail is not None:
-        done = b.mul(b.sdiv(i64(length), i64(node.step)), i64(node.step), name=f"{name}.whole")
-        rest = b.sub(i64(length), done, name=f"{name}.rest")
-        with guarded(b, b.icmp_signed(">", rest, i64(0)), f"{name}.tail"):
-            tail = box.moved(b, k.sizes, node.axis, done, rest)
-            emit(k, b, node.tail, tail.deeper(box, node, done))
+    for part in (_rest, _steps) if node.backwards else (_steps, _rest):
+        part(k, b, node, box)
+
+
+def _steps(k: Context, b: ir.IRBuilder, node: Loop, box: Box) -> None:
+    """Whole steps."""
+    length = box.lengths[node.axis]
+    with counted(b, length, node.step, f"i{node.axis}") as i:
+        start = b.sub(i64(add(b, _whole(b, node, length), -node.step)), i) if node.backwards else i
+        inside = box.moved(b, k.sizes, node.axis, start, node.step)
+        emit(k, b, node.body, inside.deeper(box, node, start))
+
+
+def _rest(k: Context, b: ir.IRBuilder, node: Loop, box: Box) -> None:
+    """The shorter last chunk, to the loop's tail."""
+    if node.tail is None:
+        return
+    length = i64(box.lengths[node.axis])
+    done = _whole(b, node, length)
+    rest = b.sub(length, done, name=f"i{node.axis}.rest")
+    with guarded(b, b.icmp_signed(">", rest, i64(0)), f"i{node.axis}.tail"):
+        tail = box.moved(b, k.sizes, node.axis, done, rest)
+        emit(k, b, node.tail, tail.deeper(box, node, done))
+
+
+def _whole(b: ir.IRBuilder, node: Loop, length: Int) -> ir.Value:
+    """The elements of an interval's whole steps."""
+    return b.mul(b.sdiv(i64(length), i64(node.step)), i64(node.step), name=f"i{node.axis}.whole")
 
 
 def _between_lines(k: Context, b: ir.IRBuilder, node: Loop, box: Box) -> None:

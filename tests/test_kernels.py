@@ -10,7 +10,7 @@ from hypothesis import given, seed, settings
 from machine import Run, check, runnable
 from strategies import executions
 
-from ttc_llvm.lowering.plan import CpuPlan, Store
+from ttc_llvm.lowering.plan import CpuPlan, Fetch, Store
 from ttc_llvm.problem import dtypes
 from ttc_llvm.problem.canonical import Axis
 from ttc_llvm.problem.problem import Problem
@@ -137,6 +137,19 @@ def test_mirrored_pixels(letter: str, signs: tuple[int, int, int], store: Store)
     case = Case(tuple(map(Axis, (3, 64, 5), steps, (1, 3, 192))), t, t)
     for block in ((3, 16, 1), (3, 64, 1), (3, 21, 2)):
         check(case, Run(simple(3, (3, 64, 2), block, store=store), machine.found("avx512")))
+
+
+@pytest.mark.parametrize("width", [64, 70])
+@pytest.mark.parametrize("channels", [1, 3])
+@pytest.mark.parametrize("letter", ["i8", "i16", "s"])
+def test_mirrored_rows_written_backwards(letter: str, channels: int, width: int) -> None:
+    """Rows whose next ones are prefetched, with a remainder or without, on B's lines and off them."""
+    t, row = dtypes.dtype(letter), channels * width
+    case = Case((Axis(channels, 1, 1), Axis(width, -channels, channels), Axis(5, row, row))[channels == 1 :], t, t)
+    tile, block = (channels, width, 1), (channels, 16, 1)
+    rank = len(case.placed.canonical.axes)
+    plan = simple(rank, tile[-rank:], block[-rank:], store=Store.ALIGNED).changed(fetch=Fetch.ROWS, prefetch=1)
+    check(case, Run(plan, machine.found("avx512")))
 
 
 def reversed_bits(rank: int) -> tuple[Case, CpuPlan]:

@@ -13,7 +13,7 @@ from ttc_llvm.errors import PlanError
 from ttc_llvm.lowering.lower import lower
 from ttc_llvm.lowering.nest import LoopNest
 from ttc_llvm.lowering.nodes import Micro, Row, every
-from ttc_llvm.lowering.plan import CpuPlan, Store
+from ttc_llvm.lowering.plan import CpuPlan, Fetch, Store
 from ttc_llvm.machine import lookup
 from ttc_llvm.problem import dtypes
 from ttc_llvm.problem.canonical import Axis, Canonical, Param
@@ -221,6 +221,18 @@ def test_parts_cover_the_tasks_once_and_evenly(tasks: int, parts: int) -> None:
     ranges = [part_range(tasks, part, parts) for part in range(parts)]
     assert [t for begin, end in ranges for t in range(begin, end)] == list(range(tasks))
     assert max(end - begin for begin, end in ranges) - min(end - begin for begin, end in ranges) <= 1
+
+
+@pytest.mark.parametrize(("step", "fetch", "store", "backwards"), [
+    (-3, Fetch.ROWS, Store.ALIGNED, True), (-3, Fetch.ROWS, Store.PEELED, True), (3, Fetch.ROWS, Store.ALIGNED, False),
+    (-3, Fetch.BLOCKS, Store.ALIGNED, False), (-3, Fetch.ROWS, Store.CACHED, False),
+])  # fmt: skip
+def test_mirrored_rows_whose_next_ones_are_prefetched_are_written_backwards(
+    step: int, fetch: Fetch, store: Store, backwards: bool
+) -> None:
+    c = parse_form(f"i32>i32 one-zero 3:1:1 160:{step}:3 9:480:480")
+    plan = CpuPlan((3, 160, 1), (3, 16, 1), (2, 1, 0), (0, 2, 1), 1, store=store, fetch=fetch, prefetch=1)
+    assert ("for i1 in 160 step 16 serial backwards\n" in str(lower(c, plan, AVX512))) is backwards
 
 
 def test_long_rows_in_reverse_are_written_backwards() -> None:

@@ -23,7 +23,7 @@ TURNS = 2  # of a loop whose trips only run time knows, at most; it may be short
 @dataclass(frozen=True, slots=True)
 class LoopState:
     """An enclosing loop: axis, counter, interval length, step, and its trips in a whole tile (0 = known at run time
-    only); early: elements by which this iteration has stepped back."""
+    only); early: elements by which this iteration has stepped back; backwards: from the last chunk to the first."""
 
     axis: int
     counter: ir.Value
@@ -31,6 +31,7 @@ class LoopState:
     step: int
     trips: int
     early: Int = 0
+    backwards: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -122,6 +122,8 @@ class TileRows:
             loop = self.inside.get(k)
             if loop is not None:
                 number = self.b.udiv(i64(add(self.b, loop.counter, loop.early)), ir.Constant(I64, loop.step))
+                if loop.backwards:  # the first of the walk prefetches the lines that come first in memory, too
+                    number = self.b.sub(ir.Constant(I64, count - 1), number)
                 position = add(self.b, position, mul(self.b, number, radix))
             radix *= count
         return position

@@ -69,7 +69,7 @@ def _lines(nodes: tuple[Node, ...], depth: int) -> Iterator[str]:
     for node in nodes:
         match node:
             case Loop():
-                back = " back" if node.back else ""
+                back = " back" if node.back else " backwards" if node.backwards else ""
                 spread = "" if node.stride == 1 else f" by {node.stride}" if node.stride else " from both ends"
                 lines = f" from lines of {node.grain}" if node.grain else ""
                 yield f"{pad}for i{node.axis} in {node.extent} step {node.step} {node.bind.value}{back}{spread}{lines}"

@@ -133,7 +133,8 @@ class Loop(_Base):
     short: elements are then written twice, the same both times; stride: of a task loop, iteration number i is at chunk
     i * stride modulo their number, or chunks come FROM_BOTH_ENDS in turn, so that threads share unequal ones evenly;
     grain: so many elements from one of B's lines to the next: all chunks but the first begin with a line, wherever B
-    begins; the first one is shorter, and goes to the tail, if there is one.
+    begins; the first one is shorter, and goes to the tail, if there is one; backwards: of a serial loop without either,
+    from the last chunk to the first.
     """
 
     inside: ClassVar[tuple[str, ...]] = ("body", "tail")
@@ -146,6 +147,7 @@ class Loop(_Base):
     back: bool = False
     stride: int = 1
     grain: int = 0
+    backwards: bool = False
 
     @property
     def early(self) -> int:

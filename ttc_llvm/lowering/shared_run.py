@@ -33,6 +33,12 @@ def _run(canonical: Canonical, shared: bool) -> int:
     return len(canonical.axes)
 
 
+def mirrored_axis(canonical: Canonical) -> int | None:
+    """The outermost axis of the shared run, if it goes backwards in A."""
+    outermost = shared_run(canonical) - 1
+    return outermost if outermost >= 0 and static(canonical.axes[outermost].stride_a) < 0 else None
+
+
 def is_mirrored(canonical: Canonical) -> bool:
     """True where some axis of the shared run goes backwards in A."""
     return any(static(axis.stride_a) < 0 for axis in canonical.axes[: shared_run(canonical)])

@@ -18,7 +18,7 @@ class TileSpec:
     """The loops inside one tile: axes, the tile's extents, the order, the micro-tile to shrink, whether masks serve its
     edges, and the bytes of a vector. lines: axes along which micro-tiles begin with a line of B, wherever B begins, and
     its elements: masks serve what is before the first one; with 0 elements they begin where tiles do, of which any may
-    be short."""
+    be short. backwards: the axis along which micro-tiles are walked from the last one to the first."""
 
     axes: tuple[Axis, ...]
     tile: tuple[int, ...]
@@ -27,6 +27,7 @@ class TileSpec:
     masks: bool
     vector: int
     lines: tuple[tuple[int, ...], int] = ((), 0)
+    backwards: int | None = None
 
 
 def loops(t: TileSpec) -> tuple[Node, ...]:
@@ -82,7 +83,7 @@ def _nest(t: TileSpec, axes: list[int], leaf: Micro, shared: bool) -> tuple[Node
     body = _nest(t, rest, leaf, shared)
     tail = None if remainder == 0 else _tail(t, k, rest, leaf, shared)
     grain = min(t.lines[1], step) if k in t.lines[0] and step > 1 else 0
-    return (Loop(k, t.axes[k].extent, step, Bind.SERIAL, body, tail, grain=grain),)
+    return (Loop(k, t.axes[k].extent, step, Bind.SERIAL, body, tail, grain=grain, backwards=k == t.backwards),)
 
 
 def _tail(t: TileSpec, k: int, rest: list[int], leaf: Micro, shared: bool) -> tuple[Node, ...]:

@@ -7,7 +7,7 @@ from ...problem.canonical import Canonical
 from ..nodes import Node, Row
 from ..tile_loops import TileSpec, loops
 from ..writing import Writing
-from .leaves import direct_leaf, has_masks, operation, row_loops, views
+from .leaves import direct_leaf, has_masks, operation, row_loops, views, written_backwards
 
 
 def micro_tiles(canonical: Canonical, writing: Writing, target: Target, loads: int) -> tuple[Node, ...]:
@@ -15,7 +15,8 @@ def micro_tiles(canonical: Canonical, writing: Writing, target: Target, loads: i
     plan = writing.plan
     leaf = direct_leaf(canonical, plan, loads)
     masks = has_masks(leaf.block, views(canonical), target)
-    return loops(TileSpec(canonical.axes, plan.tile, plan.inner, leaf, masks, target.vector_bits // 8))
+    vector, back = target.vector_bits // 8, written_backwards(canonical, plan)
+    return loops(TileSpec(canonical.axes, plan.tile, plan.inner, leaf, masks, vector, backwards=back))
 
 
 def rows(canonical: Canonical, writing: Writing, target: Target, loads: int) -> tuple[Node, ...]:

@@ -15,7 +15,7 @@ from ..nodes import Micro, Node, Peeled
 from ..peeling import following, has_whole_items, has_whole_rows, peeled_axis
 from ..tile_loops import TileSpec, loops
 from ..writing import Writing
-from .leaves import direct_leaf
+from .leaves import direct_leaf, written_backwards
 
 
 def peeled(canonical: Canonical, writing: Writing, target: Target, loads: int) -> tuple[Node, ...]:
@@ -24,7 +24,8 @@ def peeled(canonical: Canonical, writing: Writing, target: Target, loads: int) -
     alone = has_whole_rows(canonical) or has_whole_items(canonical, plan)
     rows = () if alone else following(canonical, plan)
     leaf = direct_leaf(canonical, plan, loads)
-    inside = loops(TileSpec(canonical.axes, plan.tile, plan.inner, leaf, masks=False, vector=target.vector_bits // 8))
+    vector, back = target.vector_bits // 8, written_backwards(canonical, plan)
+    inside = loops(TileSpec(canonical.axes, plan.tile, plan.inner, leaf, masks=False, vector=vector, backwards=back))
     edge = replace(leaf, remainder_axes=(axis, *rows[-1:]), non_temporal=False, prefetch=None)
     whole = Peeled(leaf, edge, writing.grain, rows, axis, step)
     return tuple(_peeled(node, whole) for node in inside)
