@@ -4,8 +4,7 @@ Every node works on a *box*: per axis a current interval. `Loop` walks its axis'
 is the interval its body sees. A `Loop` with a tail gives its body full chunks only and the remainder to the tail; one
 without gives its body the shorter last chunk as well. If it steps back, the last chunk is a whole one that begins
 within the one before, and a tail serves shorter intervals than a chunk. `Micro` permutes one block of elements in
-registers. Extents and strides may be parameters: the same tree, with run-time values in place of numbers, is the
-any-size body.
+registers. Extents and strides may be parameters: the same tree, with run-time values, is the any-size body.
 """
 
 from __future__ import annotations
@@ -129,12 +128,11 @@ class Row(_Base):
 class Loop(_Base):
     """Walk an axis in chunks of `step`, as the module's docstring says.
 
-    extent: of the whole axis, or of a tile that is known to be whole; back: the last chunk steps back where it would be
-    short: elements are then written twice, the same both times; stride: of a task loop, iteration number i is at chunk
-    i * stride modulo their number, or chunks come FROM_BOTH_ENDS in turn, so that threads share unequal ones evenly;
-    grain: so many elements from one of B's lines to the next: all chunks but the first begin with a line, wherever B
-    begins; the first one is shorter, and goes to the tail, if there is one; backwards: of a serial loop without either,
-    from the last chunk to the first.
+    extent: of the whole axis, or of a tile known to be whole; back: the last chunk steps back where it would be short:
+    elements are then written twice, the same both times; stride: of a task loop, iteration number i is at chunk i *
+    stride modulo their number, or chunks come FROM_BOTH_ENDS in turn, so that threads share unequal ones evenly; grain:
+    elements from one of B's lines to the next: all chunks but the first begin with a line, wherever B begins; the first
+    one is shorter, and goes to the tail, if any; backwards: of a serial loop without either, from the last chunk on.
     """
 
     inside: ClassVar[tuple[str, ...]] = ("body", "tail")

@@ -81,7 +81,7 @@ def has_gaps(canonical: Canonical, target: Target) -> bool:
     """True where rows of A are not B's and have gaps between elements, several of which a register holds."""
     axis, _ = unit_axes(canonical)
     step = abs(static(canonical.axes[axis].stride_a))
-    masks = all(target.has_masks(t.itemsize) for t in (canonical.a, canonical.b))
+    masks = target.has_masks(canonical.a.itemsize, canonical.b.itemsize)
     return masks and axis != 0 and 1 < step <= width(canonical, target) // 2
 
 
