@@ -54,7 +54,7 @@ class MicroTile:
         numbers are the shorter ones and are what registers exchange."""
         lanes = machine.lanes(max(t.itemsize for t in (node.source.dtype, node.target.dtype, node.op.compute)))
         lanes_b = machine.lanes(node.target.dtype.itemsize) if converts_first(node, machine) else lanes
-        masks = all(machine.has_masks(view.dtype.itemsize) for view in (node.source, node.target))
+        masks = machine.has_masks(node.source.dtype.itemsize, node.target.dtype.itemsize)
         apart_a = masks and _rows_apart(node, node.source, lanes, MASKED_LOAD)
         apart_b = masks and not node.non_temporal and _rows_apart(node, node.target, lanes_b, 0.0)
         a = register_layout(node.block, node.source.strides, lanes, apart_a, masks)

@@ -186,7 +186,7 @@ class RowCopy:
     def _end(self, first: ir.Value, count: ir.Value, name: str) -> None:
         """Fewer elements than are stored whole, by ordinary stores."""
         b, lanes = self.b, self.lanes
-        if all(self.machine.has_masks(v.dtype.itemsize) for v in (self.node.source, self.node.target)):
+        if self.machine.has_masks(self.node.source.dtype.itemsize, self.node.target.dtype.itemsize):
             for before in range(0, self.grain, lanes):
                 self._part(b.add(first, i64(before)), b.sub(count, i64(before)), name)
             return

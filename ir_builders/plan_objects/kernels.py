@@ -165,7 +165,7 @@ def _ahead(distance: int) -> dict[str, object]:
 
 def _edge(moved: Moved, target: Target) -> int:
     """The extents of a square micro-tile."""
-    masked = all(target.has_masks(t.itemsize) for t in (moved.a, moved.b))
+    masked = target.has_masks(moved.a.itemsize, moved.b.itemsize)
     return min(target.lanes(_widest(moved)), LANES if masked else LANES_WITHOUT_MASKS)
 
 

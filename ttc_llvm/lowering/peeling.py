@@ -53,7 +53,7 @@ def summed_grain(canonical: Canonical, plan: CpuPlan, target: Target) -> int:
     whole = all(n >= x or n == 1 or n % line == 0 for n, x in zip(plan.tile, canonical.extents, strict=True))
     parts = all(n == 1 or n % line == 0 or line % n == 0 for n in plan.block)
     whole = whole and canonical.extents[0] * canonical.b.itemsize >= LONG_ROW
-    masks = all(target.has_masks(t.itemsize) for t in types) and target.exchange is not Exchange.SEGMENTS
+    masks = target.has_masks(*(t.itemsize for t in types)) and target.exchange is not Exchange.SEGMENTS
     masks = masks and all(run_axes(plan.block, strides) for strides in (canonical.strides("b"), *sources(canonical)))
     fits = whole and parts and plan.block[0] % lanes == 0 and has_aligned_rows(canonical, target.line)
     return line if masks and fits and not rest and canonical.between.itemsize == canonical.b.itemsize else 0
@@ -97,7 +97,7 @@ def _grain_of_run(canonical: Canonical, plan: CpuPlan, target: Target) -> int:
 def _has_masks(canonical: Canonical, plan: CpuPlan, target: Target) -> bool:
     lanes = target.lanes(canonical.widest)
     runs = has_vectors(plan.block, canonical.strides("a"), lanes) and run_axes(plan.block, canonical.strides("b"))
-    return bool(runs) and all(target.has_masks(t.itemsize) for t in (canonical.a, canonical.b))
+    return bool(runs) and target.has_masks(canonical.a.itemsize, canonical.b.itemsize)
 
 
 def _is_across(canonical: Canonical, plan: CpuPlan) -> bool:

@@ -157,7 +157,7 @@ def _registers(canonical: Canonical, block: tuple[int, ...], target: Target) -> 
 
 def registers(canonical: Canonical, block: tuple[int, ...], target: Target) -> tuple[RegisterCount, RegisterCount]:
     """The registers of a whole micro-tile, of A and of B, but that none holds rows apart."""
-    w, gaps = width(canonical, target), all(target.has_masks(t.itemsize) for t in (canonical.a, canonical.b))
+    w, gaps = width(canonical, target), target.has_masks(canonical.a.itemsize, canonical.b.itemsize)
     a = register_count(block, canonical.strides("a"), w, gaps)
     w_b = target.lanes(canonical.b.itemsize) if converts_first(canonical, target) else w
     return a, register_count(block, canonical.strides("b"), w_b)
