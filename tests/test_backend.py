@@ -458,3 +458,20 @@ def test_a_half_imported_llvmlite_does_not_stop_a_fork(monkeypatch: pytest.Monke
     locks._before_fork()
     locks._after_fork()
     assert locks._held == []
+
+
+STRUCK = """
+class Descriptor:
+    def __set_name__(self, owner, name):
+        raise KeyboardInterrupt
+
+class Owner:
+    one = Descriptor()
+"""
+
+
+def test_an_interrupt_of_an_import_stays_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "struck_while_imported.py").write_text(STRUCK, encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(KeyboardInterrupt):
+        locks.imported("struck_while_imported")

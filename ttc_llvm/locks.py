@@ -43,11 +43,16 @@ def uncollected() -> Iterator[None]:
 
 
 def imported(name: str, package: str | None = None) -> Any:
-    """`importlib.import_module`, for which a fork waits."""
+    """`importlib.import_module`, for which a fork waits. An interrupt that strikes it is raised as it is."""
     if not name.startswith((".", "ttc_llvm")) and name not in sys.stdlib_module_names:
         import_module("logging")  # which other packages load, and which registers for forks: see below
     with uncollected():
-        return import_module(name, package)
+        try:
+            return import_module(name, package)
+        except RuntimeError as error:  # Python up to 3.11 wraps whatever strikes in a `__set_name__`
+            if isinstance(error.__cause__, KeyboardInterrupt):
+                raise error.__cause__ from None
+            raise
 
 
 if TYPE_CHECKING:
