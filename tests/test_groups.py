@@ -404,6 +404,21 @@ def test_orders_live_while_native_code_reads_them(monkeypatch: pytest.MonkeyPatc
     assert alive == [True, True]
 
 
+def test_other_orders_read_no_records(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Records are many, and lie apart: where blocks begin is known when the plan is made."""
+    blocks = [np.arange(12.0).reshape(3, 4) + k for k in range(20)]
+    made = [np.zeros((4, 3)) for _ in blocks]
+    plan = ttc_llvm.grouped([(3, 4)] * 20, None, "f8")
+    a, b = ([x.ctypes.data for x in arrays] for arrays in (blocks, made))
+    plan.run(a, b)
+    monkeypatch.setattr(Table, "words", None)
+    for order in (range(19, -1, -1), Random(1).sample(range(20), 20)):
+        plan.run([a[k] for k in order], [b[k] for k in order])
+        assert all(np.array_equal(x.T, y) for x, y in zip(blocks, made, strict=True))
+        for y in made:
+            y[:] = 0
+
+
 def test_a_plan_outlives_forgotten_layouts() -> None:
     list_a = arrays(SHAPES)
     plan = ttc_llvm.grouped(SHAPES, AXES, "f8")

@@ -51,8 +51,8 @@ class Checks:
         while (status := code.functions()["check_blocks"](data_address(words))) != fields.APART:
             if status in _ORDERS:
                 side, reach, order = _ORDERS[status]
-                places = (a if side == Check.A else b) + table.words(reach)
-                self._orders[order] = orders[order] = np.argsort(places, kind="stable")
+                starts = (a if side == Check.A else b) + table.low[reach]
+                self._orders[order] = orders[order] = np.argsort(starts, kind="stable")
                 words = self._words(table, a, b, orders, int(words[Check.INTERLEAVED // 8]))
                 continue
             if status in _WITHOUT:

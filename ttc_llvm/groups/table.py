@@ -38,7 +38,8 @@ class Table:
     """The moves of all blocks with some types and kinds of scalars. odd: address bits that are set and should not be.
 
     records: addresses of what is known of each block (`ir_builders.group_fields`); moved: bytes that the walk moves;
-    apart: numbers of the blocks that it leaves out. Only its count of calls ever changes.
+    apart: numbers of the blocks that it leaves out; low: bytes from each block's element 0 to its first one, by side
+    (REACH_OF, REACH_TO). Only its count of calls ever changes.
     """
 
     def __init__(self, blocks: Blocks, scale: Scaling, odd: int) -> None:
@@ -53,6 +54,7 @@ class Table:
         walks = (status == known.PLANNED) & (moved < LARGE_BYTES) & (not (odd and scale.number))
         self.apart: list[int] = np.flatnonzero(~walks & (status != fields.EMPTY)).tolist()
         self._describe(np.flatnonzero((status != known.PLANNED) & (status != fields.EMPTY)))
+        self.low = {reach: self.words(reach) for reach in (REACH_OF, REACH_TO)}
         self._walks = walks
         self._arrange()
 
