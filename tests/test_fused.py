@@ -17,7 +17,7 @@ from ttc_llvm import Contraction, PlanError, cli
 from ttc_llvm.compiling.options import checked
 from ttc_llvm.contractions import plans as every_plan
 from ttc_llvm.contractions.fused import rates, shares, space
-from ttc_llvm.contractions.fused.execution import SOURCES, FusedExecution
+from ttc_llvm.contractions.fused.execution import FusedExecution
 from ttc_llvm.contractions.fused.job import job
 from ttc_llvm.contractions.fused.plan import Fused, FusedPlan, parse
 from ttc_llvm.contractions.gemm import LINE
@@ -376,17 +376,3 @@ def test_damaged_speeds_are_measured_again(own: Path, monkeypatch: pytest.Monkey
     monkeypatch.setattr(rates, "_measured", lambda dtype: made)
     open_database(None)
     assert ask("d") == made
-
-
-def test_stored_code_is_of_all_modules_that_write_it() -> None:
-    """Code that a database has of an earlier revision is not run: whatever `build` imports is part of it."""
-    folder, found, left = Path(f.__file__).parent, set[str](), ["build"]
-    while left:
-        name = left.pop()
-        found.add(f"fused/{name}")
-        text = (folder / f"{name}.py").read_text()
-        whole = re.findall(r"^from \. import (.+)$", text, re.MULTILINE)
-        modules = {one.split(" as ")[0] for line in whole for one in line.split(", ")}
-        modules |= {*re.findall(r"^from \.(\w+) import ", text, re.MULTILINE)}
-        left += [one for one in modules if f"fused/{one}" not in found]
-    assert found == {name for name in SOURCES if name.startswith("fused/")}

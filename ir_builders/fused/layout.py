@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ..words import load64, store64
 from . import fields as f
+from .axes import last_of
 
 FEW = 64  # columns, beside which packing rows takes long
 PACKED, PICKED = 14, 60  # products that take as long as an element that is packed with its neighbours, or by itself
@@ -44,9 +45,7 @@ def packed(job: int, axes: int, word: int) -> int:
 
 def follow(job: int, axes: int, word: int) -> int:
     """1 where elements of a tensor follow each other along the last index of a class. word: of its stride."""
-    number = load64(job + axes)
-    last = job + load64(job + axes + f.PLACE) + f.AXIS * (number - 1)
-    return number == 0 or load64(last + word) == load64(job + f.SIZE)
+    return load64(job + axes) == 0 or load64(last_of(job, axes) + word) == load64(job + f.SIZE)
 
 
 def step_of_rows(job: int) -> int:

@@ -5,12 +5,12 @@ from __future__ import annotations
 
 from ..words import fence, load64, local, store64
 from . import fields as f
+from .axes import axis_of, last_of
 from .calls import ADD, SET, STREAM, TURNED
 from .packing import pack_block_of_columns, pack_block_of_rows
 from .past_caches import inspect_columns, stream_tiles
 from .rows_of_c import inspect_rows
 from .tiles import tiles
-from .turning import row_axis
 
 PAGE = 4 << 10  # within which processors prefetch by themselves what follows
 SOME = 4  # lines of a run, of whose first and last one other blocks read the rest
@@ -101,9 +101,8 @@ def are_far(job: int) -> int:
     m, n, k, size = load64(job + f.M), load64(job + f.N), load64(job + f.K), load64(job + f.SIZE)
     if load64(job + f.TURN_HEIGHT) * size < SOME * f.LINE or load64(job + f.BATCHES) * m * (n + k) * size < BEYOND:
         return 0
-    number, last = load64(job + f.K_AXES), row_axis(job, load64(job + f.M_AXES) - 1)
-    of_terms = job + load64(job + f.K_AXES + f.PLACE) + f.AXIS * (number - 1)
-    return number > 0 and min(load64(of_terms + 8), load64(last + 8)) >= PAGE
+    last, of_terms = last_of(job, f.M_AXES), last_of(job, f.K_AXES)
+    return load64(job + f.K_AXES) > 0 and min(load64(of_terms + 8), load64(last + 8)) >= PAGE
 
 
 def tabulate(job: int, axes: int, first: int, count: int, tile: int, one: int, other: int) -> int:
@@ -111,7 +110,7 @@ def tabulate(job: int, axes: int, first: int, count: int, tile: int, one: int, o
 
     axes: the field of the class."""
     number = load64(job + axes)
-    start = job + load64(job + axes + f.PLACE)
+    start = axis_of(job, axes, 0)
     places = local(8 * f.MOST_AXES)
     rest, x, y, level = first, 0, 0, number - 1
     while level >= 0:

@@ -6,6 +6,7 @@ from ttc_llvm.lowering.micro_kernel import piece
 
 from ..words import load64, local, prefetch_behind, store64
 from . import fields as f
+from .axes import innermost, last_of
 from .calls import pack_columns, pack_rows, pack_runs, pack_turned
 
 FILLED = 16 << 10  # bytes of lines of packed tiles that are filled at a time
@@ -28,18 +29,12 @@ def pack_block_of_columns(job: int, b: int, scratch: int, first: int, n: int, k:
     return 0
 
 
-def innermost(job: int, axes: int) -> int:
-    """The extent of the innermost index of a class, 1 where there is none."""
-    number = load64(job + axes)
-    return load64(job + load64(job + axes + f.PLACE) + f.AXIS * (number - 1)) if number > 0 else 1
-
-
 def run_of(job: int, axes: int, first: int, most: int) -> int:
     """The number of rows or columns from there on that follow each other in A or B; 0 where they do not."""
-    number = load64(job + axes)
-    if number == 0 or load64(job + load64(job + axes + f.PLACE) + f.AXIS * (number - 1) + 8) != load64(job + f.SIZE):
+    last = last_of(job, axes)
+    if load64(job + axes) == 0 or load64(last + 8) != load64(job + f.SIZE):
         return 0
-    extent = innermost(job, axes)
+    extent = load64(last)
     return min(extent - first % extent, most)
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from ..words import load64, store64
 from . import fields as f
+from .axes import innermost
 from .calls import BY_COLUMNS, BY_HALVES, BY_LINES, BY_ROWS, SET, flush_tile, stream_tile
-from .packing import fetch_turns, innermost
+from .packing import fetch_turns
 from .rows_of_c import IN_A_ROW, IN_HALVES
 from .tiles import tile
 

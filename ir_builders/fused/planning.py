@@ -6,8 +6,8 @@ from ttc_llvm.lowering.micro_kernel import SHARED, SOME
 
 from ..words import load64, local, store64
 from . import fields as f
+from .axes import axis_of, innermost, last_of
 from .layout import settle
-from .packing import innermost
 from .turning import MORE, turn_rows, width
 
 # Words of a stated contraction: how many indices it has; where its tensors are described, each by its rank, the
@@ -187,11 +187,11 @@ def streamed(job: int, facts: int) -> int:
     number, others = load64(job + f.M_AXES), load64(job + f.N_AXES)
     if load64(facts + STREAMS) == 0 or number == 0:
         return 0
-    size, rows = load64(facts + SIZE), job + load64(job + f.M_AXES + f.PLACE)
-    inner, columns = rows + f.AXIS * (number - 1), job + load64(job + f.N_AXES + f.PLACE)
+    size, rows, columns = load64(facts + SIZE), axis_of(job, f.M_AXES, 0), axis_of(job, f.N_AXES, 0)
+    inner = last_of(job, f.M_AXES)
     if load64(inner + 16) != size or load64(job + f.M) * load64(job + f.N) * load64(job + f.BATCHES) * size < LARGE:
         return 0
-    run, last, even = load64(inner), columns + f.AXIS * (others - 1), are_even(rows, number - 1)
+    run, last, even = load64(inner), last_of(job, f.N_AXES), are_even(rows, number - 1)
     if others > 0 and 2 * run == load64(facts + TILE_M) and load64(last + 16) == run * size:
         return even and load64(last) > load64(facts + TILE_N)
     return are_even(columns, others) and (even or run >= MANY * load64(facts + TILE_M))

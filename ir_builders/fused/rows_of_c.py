@@ -6,6 +6,7 @@ from ttc_llvm.lowering.micro_kernel import piece
 
 from ..words import load64, store64
 from . import fields as f
+from .axes import last_of
 
 # Flags of a tile of rows: they follow each other in C; those of each half do, and these are whole lines from each
 # other; those of each piece of a register do.
@@ -43,6 +44,5 @@ def inspect_rows(job: int, scratch: int, first: int, m: int) -> int:
 
 def run_in_c(job: int) -> int:
     """So many rows of the innermost axis follow each other in C, 1 = it is another tensor's."""
-    number = load64(job + f.M_AXES)
-    last = job + load64(job + f.M_AXES + f.PLACE) + f.AXIS * (number - 1)
-    return load64(last) if number > 0 and load64(last + 16) == load64(job + f.SIZE) else 1
+    last = last_of(job, f.M_AXES)
+    return load64(last) if load64(job + f.M_AXES) > 0 and load64(last + 16) == load64(job + f.SIZE) else 1

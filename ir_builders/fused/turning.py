@@ -12,6 +12,7 @@ from ttc_llvm.lowering.micro_kernel import piece
 
 from ..words import load64, local, store64
 from . import fields as f
+from .axes import axis_of, last_of
 from .layout import FEW
 
 MORE = 4  # axes that a turn adds at most
@@ -23,8 +24,8 @@ def width(job: int) -> int:
     number, group, size = load64(job + f.M_AXES), load64(job + f.GROUP), load64(job + f.SIZE)
     if number < 2 or group < 2 or load64(job + f.N) > FEW or other(job) < 0:
         return 0
-    last, terms = row_axis(job, number - 1), load64(job + f.K_AXES)
-    of_terms = job + load64(job + f.K_AXES + f.PLACE) + f.AXIS * (terms - 1)
+    last, terms = last_of(job, f.M_AXES), load64(job + f.K_AXES)
+    of_terms = last_of(job, f.K_AXES)
     if load64(last + 8) == size or load64(last + 16) != size or (terms > 0 and load64(of_terms + 8) == size):
         return 0
     return dividing(group, load64(last))
@@ -32,7 +33,7 @@ def width(job: int) -> int:
 
 def row_axis(job: int, number: int) -> int:
     """The place of an axis of rows."""
-    return job + load64(job + f.M_AXES + f.PLACE) + f.AXIS * number
+    return axis_of(job, f.M_AXES, number)
 
 
 def other(job: int) -> int:
@@ -57,7 +58,7 @@ def turn_rows(job: int) -> int:
     store64(job + f.RUN, 0)
     if turn == 0:
         return 0
-    inner, last, size = other(job), row_axis(job, load64(job + f.M_AXES) - 1), load64(job + f.SIZE)
+    inner, last, size = other(job), last_of(job, f.M_AXES), load64(job + f.SIZE)
     block, tile, rest = load64(job + f.BLOCK_M), load64(job + f.TILE_M), load64(row_axis(job, inner))
     outer = following(job, 16, inner, load64(last) * size)
     second = following(job, 8, outer, rest * size)

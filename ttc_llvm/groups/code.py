@@ -18,8 +18,8 @@ _HOMES = {
     "read_arrays": "group_arrays",
 }  # fmt: skip
 _SOURCES = (
-    "words", "layout_fields", "planner_fields", "canonical_axes", "contiguous_copy", "short_rows", "prepared_calls",
-    "picked_rows", "row_planner", "native_planner", "layout_table",
+    "words", "layout_fields", "layout_kinds", "planner_fields", "canonical_axes", "contiguous_copy", "short_rows",
+    "prepared_calls", "picked_rows", "row_planner", "native_planner", "layout_table",
     "group_fields", *dict.fromkeys(_HOMES.values()),
 )  # fmt: skip
 _RUNS = "indexed_runs"

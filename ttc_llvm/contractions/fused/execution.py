@@ -29,7 +29,7 @@ from .plan import Fused
 
 SOURCES = (
     *(f"fused/{name}" for name in (
-        "arithmetic", "build", "calls", "fields", "layout", "macro_kernel", "micro_kernel", "pack", "packing",
+        "arithmetic", "axes", "build", "calls", "fields", "layout", "macro_kernel", "micro_kernel", "pack", "packing",
         "past_caches", "rows_of_c", "scatter", "streaming", "tiles", "turning",
     )),
     "memory", "micro_tile", "micro_tile_code",
