@@ -15,6 +15,7 @@ from ..values import I64, PTR, at, guarded, i64, splat
 from ..vector_loads import load
 from .arithmetic import CROSSED, OLD, SUM, Arithmetic, vector
 from .calls import ADD, PIECES, SET
+from .fields import LINE
 
 ARGUMENTS = ("depth", "a", "b", "c", "rows", "columns", "scalars", "way")
 
@@ -85,7 +86,7 @@ def _fetch(tile: Tile) -> None:
         size = kernel.lanes * kernel.dtype.real_bits // 8
         for column in range(kernel.columns):
             place = column_at(tile, column)
-            for offset in range(0, kernel.vectors * size, 64):
+            for offset in (*range(0, kernel.vectors * size, LINE), kernel.vectors * size - 1):
                 prefetch(tile.module, b, at(b, place, offset))
     with guarded(b, b.icmp_signed("==", tile.arguments["way"], i64(SET | PIECES)), "fetch_pieces"):
         for column in range(kernel.columns):

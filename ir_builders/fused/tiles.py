@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from ..words import load64
+from ttc_llvm.lowering.micro_kernel import piece
+
+from ..words import load64, prefetch
 from . import fields as f
 from .calls import KEEP, PIECES, SET, TURNED, multiply_part, multiply_tile, scatter_tile
 from .rows_of_c import IN_A_ROW, IN_PIECES
@@ -55,10 +57,24 @@ def tile(
     to, how = c if is_direct else kept, way if is_direct else KEEP
     if is_whole and found & IN_PIECES and way == SET:
         is_direct, to, how = 1, c, SET | PIECES
+    if not is_direct:
+        fetch(c, rows_c, of_c, min(tile_m, left_m), min(tile_n, left_n), piece(group), size)
     if left_m > tile_m - group:
         multiply_tile(k, panel_a, panel_b, to, rows_c, of_c, scalars, how)
     else:
         multiply_part((left_m + group - 1) // group, k, panel_a, panel_b, to, rows_c, of_c, scalars, how)
     if not is_direct:
         scatter_tile(kept, c, rows_c, of_c, scalars, way, min(tile_m, left_m), min(tile_n, left_n), found)
+    return 0
+
+
+def fetch(c: int, rows: int, columns: int, m: int, n: int, part: int, size: int) -> int:
+    """Prefetch the lines of a tile of C whose rows do not follow each other, or end anywhere: where each piece of a
+    register begins, and its last row."""
+    for column in range(n):
+        place, row = c + load64(columns + 8 * column), 0
+        while row < m:
+            prefetch(place + load64(rows + 8 * row))
+            row += part
+        prefetch(place + load64(rows + 8 * (m - 1)))
     return 0
