@@ -20,7 +20,7 @@ from .splitting import COLUMNS, DEPTH, GAIN, ROWS, Gains
 from .timing import ANYWHERE, LINES, OFF, TOGETHER, copy_seconds, many, middle, product_seconds
 
 KIND = "speeds"  # of rows in the database, whose objects are named by how often the machine was busy
-REVISION = "speeds15"  # raised when what is measured, or its text, changes
+REVISION = "speeds16"  # raised when what is measured, or its text, changes
 TINY, THIN, EDGE = 4, 16, 256
 TALL, WAIST = 1536, 64  # extents of a product that is cut
 READ: Sizes = (16, 16, 128)  # short products that read a matrix from beyond the caches,
@@ -84,7 +84,7 @@ def _measured(dtype: str) -> Rates:
     more = product_seconds(dtype, many(LAYOUTS["N", "N"]), (*(TINY,) * 3, REPEATS))
     speeds = {kind: _speed(dtype, spec, tiny) for kind, spec in LAYOUTS.items()}
     itemsize = dtypes.dtype(dtype).itemsize
-    together, apart = (_visit(dtype, spec, READ, READ[0] * READ[2]) for spec in ("lki,kj->lij", "kpli,kj->lpij"))
+    together, apart = (_visit(dtype, spec, READ, tiny) for spec in ("lki,kj->lij", "kpli,kj->lpij"))
     written = [
         (*(_visit(dtype, spec, sizes, at=at) for spec, sizes in WRITTEN), _written(dtype, tiny, at))
         for at in (ANYWHERE, LINES)
@@ -111,13 +111,15 @@ def _written(dtype: str, tiny: float, at: tuple[int, int, int]) -> float:
     return max(0.0, far - near * (wide / EDGE) ** 2) / (wide**2 * itemsize)
 
 
-def _visit(dtype: str, spec: str, sizes: Sizes, moved: int = 0, at: tuple[int, int, int] = ANYWHERE) -> float:
-    """Seconds that short products take more, by each byte of `moved` elements (0: of the result) that are beyond the
-    caches."""
-    size = (moved or sizes[0] * sizes[1]) * dtypes.dtype(dtype).itemsize
+def _visit(
+    dtype: str, spec: str, sizes: Sizes, start: float = 0.0, at: tuple[int, int, int] = ANYWHERE
+) -> float:
+    """Seconds that short products take more, by each byte that is beyond the caches: of their result, or, with the
+    start of a call taken off, of the operand that they read. Off results' times it made choices worse."""
+    size = sizes[0] * sizes[2 if start else 1] * dtypes.dtype(dtype).itemsize
     inner = INNER if "p" in spec else 1
     far, near = (  # an odd number, whose lines share few sets of a cache
-        product_seconds(dtype, spec, (*sizes, outer, inner), at=at) / (outer * inner)
+        (product_seconds(dtype, spec, (*sizes, outer, inner), at=at) - start) / (outer * inner)
         for outer in (last_cache.beyond() // (size * inner) | 1, max(1, NEAR_BYTES // (size * inner)))
     )
     return max(0.0, far - near) / size
