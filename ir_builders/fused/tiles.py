@@ -57,7 +57,7 @@ def tile(
     to, how = c if is_direct else kept, way if is_direct else KEEP
     if is_whole and found & IN_PIECES and way == SET:
         is_direct, to, how = 1, c, SET | PIECES
-    if not is_direct:
+    if not is_direct and load64(job + f.BATCHES) * load64(job + f.M) * load64(job + f.N) * size > MANY * CLOSE:
         fetch(c, rows_c, of_c, min(tile_m, left_m), min(tile_n, left_n), piece(group), size)
     if left_m > tile_m - group:
         multiply_tile(k, panel_a, panel_b, to, rows_c, of_c, scalars, how)
