@@ -228,10 +228,13 @@ def test_bad_calls_are_told_in_one_sentence() -> None:
         ((a, b.astype("f"), c), {}, ArrayError, "b has dtype float32: the contraction has float64"),
         ((a, b, c[0]), {}, ArrayError, "c has shape (5, 7): the contraction has (6, 5, 7)"),
         ((a, b, c.astype("f")), {}, ArrayError, "c has dtype float32: the contraction has float64"),
-        ((a, b), {"beta": 1}, ArrayError, "there is nothing to be scaled"),
+        ((a, b), {"beta": 1}, ArrayError, "beta = 1.0 without c: there is nothing to be scaled"),
+        ((None, b), {}, ArrayError, "a has shape (): the contraction has (6, 7, 8)"),
+        (([[1], [1, 2]], b), {}, ArrayError, "a is a list that NumPy cannot read"),
+        ((a, b, [1]), {}, ArrayError, "c is a list: it must be an array"),
         ((a, b, c), {"alpha": 1j}, ProblemError, "alpha = 1j is complex"),
         ((a, b, c), {"threads": 0}, OptionError, "threads 0 is less than 1"),
-        ((a, b, read_only), {}, ArrayError, "read-only"),
+        ((a, b, read_only), {}, ArrayError, "c is read-only"),
     ]
     for given, options, error, message in cases:
         with pytest.raises(error, match=re.escape(message)):

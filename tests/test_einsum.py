@@ -279,6 +279,18 @@ def test_a_dtype_that_is_none_is_a_type_error_as_numpys() -> None:
     assert isinstance(told.value, ttc_llvm.ArrayError)
 
 
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("kind", ["D", ">f8", "g", ">c16"])
+def test_out_of_another_type_is_scaled_in_that_type(kind: str) -> None:
+    for spec, operands in (("ij,jk->ik", (A, B)), ("ij->ji", (A,)), ("ij,jk,lk->il", (A, B, OTHER))):
+        few = [x.astype("f") for x in operands]
+        wanted = 0.5 * np.einsum(spec, *operands)
+        held = np.full(wanted.shape, 1 + 2**-40 + (3j if np.dtype(kind).kind == "c" else 0), kind)
+        for out in (held.copy(), np.asfortranarray(held)):
+            assert ttc_llvm.einsum(spec, *few, out=out, alpha=0.5, beta=-2) is out
+            assert (out == wanted - 2 * held).all()
+
+
 def test_out_must_not_overlap() -> None:
     x = np.random.rand(4, 4)
     with pytest.raises(ttc_llvm.ArrayError, match=r"out shares memory with a"):
@@ -303,6 +315,11 @@ def test_tensordot(axes: Any) -> None:
     assert np.allclose(out, wanted)
 
 
+def test_arrays_name_axes() -> None:
+    for axes in (np.array([[1], [0]]), ([1], np.array([0])), (np.array(1), np.int8(0)), np.array(1)):
+        assert np.allclose(ttc_llvm.tensordot(A, B, axes), A @ B)
+
+
 @pytest.mark.parametrize(
     ("axes", "message"),
     [
@@ -312,6 +329,7 @@ def test_tensordot(axes: Any) -> None:
         (([0, 0], [0, 1]), r"name an axis of a twice"),
         ("ab", r"axes 'ab' is not a sequence"),
         ((1, 2, 3), r"is neither a number nor a list of a's axes"),
+        (np.ones((2, 1)), r"the axes of a .* is not a sequence of integers"),
         ([[1], [1]], r"axis 1 of a has extent 4, axis 1 of b 5: axes that are summed over together have one extent"),
     ],
 )

@@ -35,10 +35,10 @@ def check_result(shape: tuple[int, ...], view: Array) -> None:
         raise ArrayError(f"out has shape {shape}: the transposed array has {view.shape}")
 
 
-def check_beta(beta: Any) -> None:
-    """ArrayError where a result of its own, which holds nothing yet, would be scaled."""
+def check_beta(beta: Any, name: str = "out") -> None:
+    """ArrayError where a result of its own, which holds nothing yet, would be scaled. name: of the place for one."""
     if beta != 0:
-        raise ArrayError(f"beta = {shown(beta)} without out: there is nothing to be scaled")
+        raise ArrayError(f"beta = {shown(beta)} without {name}: there is nothing to be scaled")
 
 
 def scaled(

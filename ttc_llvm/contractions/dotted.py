@@ -73,7 +73,7 @@ def _hashable(axes: Any) -> Hashable:
 
 def _pairs(axes: Any, rank: int) -> tuple[Any, Any]:
     """The axes of a and of b, as they are given."""
-    if hasattr(axes, "__index__"):
+    if _is_one(axes):
         count = integer("axes", axes, ProblemError)
         if not 0 <= count <= rank:
             raise ProblemError(f"axes {count} is not in 0..{rank}, the axes of a")
@@ -84,10 +84,15 @@ def _pairs(axes: Any, rank: int) -> tuple[Any, Any]:
     return pair[0], pair[1]
 
 
+def _is_one(given: Any) -> bool:
+    """True for a number, which arrays of them may look like."""
+    return hasattr(given, "__index__") and getattr(given, "ndim", 0) == 0
+
+
 def _axes(given: Any, rank: int, name: str) -> list[int]:
     """Axes of an operand, none twice, counted from 0."""
     found = []
-    for axis in [given] if hasattr(given, "__index__") else integers(f"the axes of {name}", given, ProblemError):
+    for axis in [given] if _is_one(given) else integers(f"the axes of {name}", given, ProblemError):
         number = integer(f"an axis of {name}", axis, ProblemError)
         if not -rank <= number < rank:
             raise ProblemError(f"axis {number} of {name} is not in -{rank}..{rank - 1}")

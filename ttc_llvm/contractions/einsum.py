@@ -19,7 +19,7 @@ from ..runtime import runtime
 from ..tuning import efforts
 from . import known, network
 from .expression import Expression, expression, extents, name_of, split
-from .pairwise import How, Labelled, Target, contract, pair, reduced, squeezed
+from .pairwise import How, Labelled, Target, contract, pair, placed, reduced, squeezed
 
 PRODUCTS = "fdFD"  # the types that BLAS multiplies; NumPy computes all others
 CASTINGS = ("no", "equiv", "safe", "same_kind", "unsafe")
@@ -187,14 +187,13 @@ def _single(x: Labelled, to: Target, sizes: dict[int, int]) -> Array:
     """A single operand: sums, a diagonal, a permutation; a view where that is enough."""
     array, labels, conjugated = reduced(squeezed(x, sizes), frozenset(to.labels))
     view: Array = array.transpose([labels.index(label) for label in to.labels])
-    if to.array is None and to.alpha == 1 and not conjugated:
+    out = to.array
+    if out is None and to.alpha == 1 and not conjugated:
         return view
-    result: Array = np.empty_like(view) if to.array is None else to.array
-    if result.dtype != view.dtype:
-        view = view.astype(result.dtype)
-    scale = checks.scaled(view.dtype, result.dtype, to.alpha, to.beta, conjugated)
+    result: Array = out if out is not None and out.dtype == view.dtype else np.empty_like(view)
+    scale = checks.scaled(view.dtype, view.dtype, to.alpha, to.beta if result is out else 0, conjugated)
     assignment.engine().assign(view, result, scale, runtime.num_threads(), 1)
-    return result
+    return placed(result, to)
 
 
 def _handed(result: Array, call: Call, read: Sequence[Operand]) -> Any:

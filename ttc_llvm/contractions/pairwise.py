@@ -104,14 +104,18 @@ def contract(a: Labelled, b: Labelled, to: Target, extents: dict[int, int], how:
     A new result lacks the labels along which both arrays have extent 1 and others are longer.
     """
     made = pair(a, b, to, extents, how)
-    result, out = made.to.array, to.array
-    if out is not None and result is not out and to.beta != 0:
-        result[...] = out
-    made.execution.run(made.a.array, made.b.array, result, to.alpha, to.beta)
+    result = made.to.array
+    made.execution.run(made.a.array, made.b.array, result, to.alpha, to.beta if result is to.array else 0)
+    return Labelled(placed(result, to), made.to.labels)
+
+
+def placed(result: Array, to: Target) -> Array:
+    """A result in the target's array; where it is not there yet, beside `beta` times what that holds, in its type."""
+    out = to.array
     if out is None or result is out:
-        return made.to
-    out[...] = result
-    return Labelled(out, made.to.labels)
+        return result
+    out[...] = result if to.beta == 0 else to.beta * out + result
+    return out
 
 
 def _takes(out: Array, kind: np.dtype[Any]) -> bool:

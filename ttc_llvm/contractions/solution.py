@@ -20,6 +20,7 @@ from ..errors import ArrayError, OptionError, out_of_memory, states_memory
 from ..lazy_dataclasses import replace
 from ..machine.target import Target
 from ..operands.addresses import data_address
+from ..operands.reading import operand, result_place
 from ..problem import dtypes, interface
 from ..problem.contraction import OPERANDS, Contraction
 from ..problem.scalars import scalar
@@ -87,7 +88,7 @@ class ContractionSolution:
         scalars = self._scalar("alpha", alpha), self._scalar("beta", beta)
         most = self.threads if threads is None else runtime.thread_count(threads)
         if c is None:
-            checks.check_beta(scalars[1])
+            checks.check_beta(scalars[1], "c")
         try:
             return self._called(a, b, c, scalars, most)
         except MemoryError as error:
@@ -102,7 +103,10 @@ class ContractionSolution:
                     raise ArrayError(f"c shares memory with {name}: contractions are out of place")
             self._execution(threads).run(a, b, to, *scalars)
             return to
-        for x, name, shape in zip((a, b, to), OPERANDS, self._shapes, strict=True):
+        if c is not None:
+            result_place(c, "c")
+        a, b = (x if hasattr(x, "conj") else operand(x, name).view for x, name in ((a, "a"), (b, "b")))
+        for x, name, shape in zip((a, b, c), OPERANDS, self._shapes, strict=True):
             if x is not None:
                 self._check(x, name, shape)
         left, right = (x.conj() if flag else x for x, flag in ((a, stated.conjugate_a), (b, stated.conjugate_b)))
