@@ -16,11 +16,11 @@ import ttc_llvm
 from ttc_llvm import Contraction, PlanError, cli
 from ttc_llvm.compiling.options import checked
 from ttc_llvm.contractions import plans as every_plan
+from ttc_llvm.contractions.copies import LINE
 from ttc_llvm.contractions.fused import rates, shares, space
 from ttc_llvm.contractions.fused.execution import FusedExecution
 from ttc_llvm.contractions.fused.job import job
 from ttc_llvm.contractions.fused.plan import Fused, FusedPlan, parse
-from ttc_llvm.contractions.gemm import LINE
 from ttc_llvm.contractions.merged import merge
 from ttc_llvm.contractions.predicting import Predictions
 from ttc_llvm.contractions.splitting import NO_GAINS
@@ -188,8 +188,8 @@ def test_two_threads_share_a_product_evenly(dtype: str, m: int, n: int, k: int, 
 
 def words_of(products: Fused) -> dict[str, int]:
     """What the job of a plan says of threads, and of turns."""
-    words = job(products, MicroKernel.of(products.merged.dtype, backend.host_target())).words
-    return {name: int(words[getattr(f, name) // 8]) for name in ("SIDE", "STEP", "TASKS", "TURN_HEIGHT", "RUN")}
+    words = job(products, MicroKernel.of(products.merged.dtype, backend.host_target()))
+    return {name: words[getattr(f, name) // 8] for name in ("SIDE", "STEP", "TASKS", "TURN_HEIGHT", "RUN")}
 
 
 def test_threads_do_not_each_pack_a_matrix_that_is_picked_one_by_one() -> None:

@@ -10,7 +10,8 @@ import numpy as np
 from ..lazy_dataclasses import replace
 from ..operands.operand import Array
 from ..problem.contraction import OPERANDS, Contraction, IndexClass
-from .execution import Copy, Execution, reversing, scratch
+from .copies import copy_of, reversing, scratch
+from .execution import Execution
 from .fused.execution import FusedExecution
 from .fused.plan import Fused
 from .gemm import conjugated
@@ -67,19 +68,19 @@ class Pieces:
         self.products, self._gains = products, gains
         number, size = products.plan.blocks[0]
         self._depth = len(products.plan.blocks)
-        self._reversing = [reversing(contraction, products.merged, tensor) for tensor in (A, B, C)]
+        self._reversing = [reversing(contraction.indices(name), products.merged.reversed) for name in OPERANDS]
         contraction, products = _forwards(contraction, products)
         letter = products.merged.letters[number][0]
         self._axes = [contraction.indices(name).find(letter) for name in OPERANDS]
         copied = [t for t in (A, B) if products.plan.copies[t] is not None and self._axes[t] < 0]
-        self._copies = [(tensor, Copy(contraction, products, tensor, 0)) for tensor in copied]
+        self._copies = [copy_of(contraction, products, tensor) for tensor in copied]
         self._mover = Execution(contraction, replace(products, plan=replace(products.plan, blocks=())), threads)
         contraction, products = _copied(contraction, products, copied)
         self._extent, step = contraction.extents[letter], size // _inner(contraction, products.merged, number)
         self._step = max(1, min(step, self._extent))
         extents = {self._step, self._extent % self._step} - {0}
         self._inner = {extent: self._piece(contraction, products, letter, extent, threads) for extent in extents}
-        self.scratch: int = sum(copy.bytes for _, copy in self._copies) + max(x.scratch for x in self._inner.values())
+        self.scratch: int = sum(copy.bytes for copy in self._copies) + max(x.scratch for x in self._inner.values())
 
     def _piece(
         self, contraction: Contraction, products: Products, letter: str, extent: int, threads: int | None
@@ -99,14 +100,15 @@ class Pieces:
         """As `Execution.run`."""
         arrays = [x if cut is None else x[cut] for x, cut in zip((a, b, c), self._reversing, strict=True)]
         whole = arrays[A], arrays[B], arrays[C]
-        for tensor, copy in self._copies:
+        for copy in self._copies:
+            tensor = copy.tensor
             try:
                 memory = scratch(copy.bytes, len(OPERANDS) * self._depth + tensor)
             except MemoryError:
                 self._mover.in_place().run(*whole, alpha, beta)
                 return
             made: Array = np.ndarray(copy.shape, arrays[tensor].dtype, memory)
-            self._mover.copy(arrays[tensor], made, tensor, copy)
+            self._mover.copy(arrays[tensor], made, copy)
             arrays[tensor] = made.transpose(np.argsort(copy.axes))
         for first in range(0, self._extent, self._step):
             last = min(first + self._step, self._extent)
@@ -159,7 +161,7 @@ def _copied(contraction: Contraction, products: Products, tensors: list[int]) ->
     indices = list(merged.indices)
     for tensor in tensors:
         name = OPERANDS[tensor]
-        copy = Copy(contraction, products, tensor, 0)
+        copy = copy_of(contraction, products, tensor)
         steps = np.empty(copy.shape, np.int8).strides
         changes[f"strides_{name}"] = tuple(steps[copy.axes.index(k)] for k in range(len(steps)))
         changes[f"conjugate_{name}"] = turned

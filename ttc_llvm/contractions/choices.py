@@ -3,7 +3,6 @@ no planner."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from itertools import count
@@ -11,10 +10,9 @@ from typing import NamedTuple
 
 from ..errors import PlanError
 from ..runtime import backend
-from ..runtime.once import once
-from ..runtime.stored_code import states_of
 from ..tuning.database.database import Database
 from ..tuning.database.records import Record, Request
+from . import kept
 from .merged import Form
 from .plans import Plan, check, parse
 
@@ -37,7 +35,7 @@ def made(
 ) -> Choice:
     """The choice that an earlier process has kept, or `make()`'s, which says whether it is to be kept. versions: all
     that predictions depend on beside this machine and our sources."""
-    key = " | ".join(map(str, forms)), backend.host_target().key, workers, "hot-ab", "", f"{versions} {_revision()}"
+    key = " | ".join(map(str, forms)), backend.host_target().key, workers, "hot-ab", "", f"{versions} {kept.revision()}"
     request = Request(*key, KIND)
     for _, text in store.native(request, KIND):
         with suppress(PlanError, ValueError, IndexError):
@@ -48,11 +46,3 @@ def made(
         record = Record(request, 1, KIND, objects=((_NAME, f"{found.number} {found.plan}".encode()),))
         store.keep_native(record, MOST)
     return found
-
-
-@once
-def _revision() -> str:
-    """Of predictions, by the files that they come from."""
-    own = os.path.dirname(__file__)
-    files = (file for folder in (own, os.path.join(own, "fused")) for file in os.scandir(folder))
-    return states_of(file for file in files if file.name.endswith(".py"))

@@ -9,23 +9,15 @@ import numpy as np
 
 from ..arguments import count, integer, integers, sequence, shown
 from ..errors import ProblemError
+from ..operands.operand import Array
 from ..operands.reading import has_functions, operand
-from . import known
-from .einsum import Call as Call
-from .einsum import computed as computed
-from .einsum import in_all_steps
+from . import einsum
+from .calls import Call
 from .expression import FIRST_OF_ELLIPSIS
 
-LISTS, INTEGERS = (list, tuple), {int}
 
-
-def dotted(a: Any, b: Any, axes: Any, out: Any) -> Any:
-    """`np.tensordot(a, b, axes)`; see the public function."""
-    spec = _hashable(axes)
-    key = None if spec is None else known.key_of(spec, a, b, out, 1, 0)
-    result = None if key is None else known.run(key, a, b, out, 1, 0)
-    if result is not None:
-        return result
+def in_all_steps(a: Any, b: Any, axes: Any, out: Any, lasting: tuple[Hashable, Array, Array] | None) -> Any:
+    """The result in all steps. lasting: as for `einsum.in_all_steps`."""
     shapes = [_shape(a, "a"), _shape(b, "b")]
     ranks = [len(shape) for shape in shapes]
     summed = [_axes(given, rank, name) for given, rank, name in zip(_pairs(axes, ranks[0]), ranks, "ab", strict=True)]
@@ -41,7 +33,7 @@ def dotted(a: Any, b: Any, axes: Any, out: Any) -> Any:
         raise ProblemError(f"a and b of {ranks} axes have more than {FIRST_OF_ELLIPSIS} indices together")
     output = [renamed[x] for x in (*labels_a, *labels_b) if x < sum(ranks)]
     given = (a, [renamed[x] for x in labels_a], b, [renamed[x] for x in labels_b], output)
-    return in_all_steps(given, Call(out), None if key is None else (key, a, b))
+    return einsum.in_all_steps(given, Call(out), lasting)
 
 
 def _shape(x: Any, name: str) -> tuple[int, ...]:
@@ -57,18 +49,6 @@ def _agree(shapes: Sequence[Sequence[int]], summed: Sequence[Sequence[int]]) -> 
         if extents[0] != extents[1]:
             both = f"axis {first} of a has extent {extents[0]}, axis {second} of b {extents[1]}"
             raise ProblemError(f"{both}: axes that are summed over together have one extent")
-
-
-def _hashable(axes: Any) -> Hashable:
-    """Axes of plain integers as part of a key; None for others."""
-    if type(axes) is int:
-        return axes
-    if type(axes) not in LISTS or len(axes) != 2:
-        return None
-    a, b = axes
-    if type(a) not in LISTS or type(b) not in LISTS:
-        return (a, b) if type(a) is type(b) is int else None
-    return (*a, None, *b) if {*map(type, a), *map(type, b)} <= INTEGERS else None
 
 
 def _pairs(axes: Any, rank: int) -> tuple[Any, Any]:

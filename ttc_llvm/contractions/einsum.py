@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from operator import is_
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -18,44 +17,12 @@ from ..operands.types import as_dtype
 from ..runtime import runtime
 from ..tuning import efforts
 from . import known, network
+from .calls import Call
 from .expression import Expression, expression, extents, name_of, split
+from .known import PRODUCTS
 from .pairwise import How, Labelled, Target, contract, pair, placed, reduced, squeezed
 
-PRODUCTS = "fdFD"  # the types that BLAS multiplies; NumPy computes all others
 CASTINGS = ("no", "equiv", "safe", "same_kind", "unsafe")
-
-
-class Call(NamedTuple):
-    """The options of a call of `einsum`, as they are given."""
-
-    out: Any = None
-    alpha: complex = 1
-    beta: complex = 0
-    optimize: Any = True
-    dtype: Any = None
-    order: str = "K"
-    casting: str = "safe"
-    effort: int | str = 1
-    threads: int | None = None
-
-
-_USUAL = Call()[3:]
-
-
-def computed(given: Sequence[Any], call: Call) -> Any:
-    """`alpha * np.einsum(*given) + beta * out`; see the public function."""
-    if len(given) != 3 or type(given[0]) is not str:
-        return in_all_steps(given, call, None)
-    spec, a, b = given
-    return _shortly(spec, a, b, given, call)
-
-
-def _shortly(spec: Hashable, a: Any, b: Any, given: Sequence[Any], call: Call) -> Any:
-    """The result by what an earlier call has left, or in all steps. spec: tells with a and b what is to be done."""
-    usual = all(map(is_, call[3:], _USUAL))
-    key = known.key_of(spec, a, b, call.out, call.alpha, call.beta) if usual else None
-    result = None if key is None else known.run(key, a, b, call.out, call.alpha, call.beta)
-    return in_all_steps(given, call, None if key is None else (key, a, b)) if result is None else result
 
 
 def in_all_steps(given: Sequence[Any], call: Call, lasting: tuple[Hashable, Array, Array] | None) -> Any:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import threading
-
 import numpy as np
 
 from .. import locks
@@ -11,34 +9,16 @@ from ..arrays import assignment
 from ..arrays.call import threads_for
 from ..arrays.scalings import PLAIN, Scaling
 from ..lazy_dataclasses import replace
-from ..operands.addresses import data_address
 from ..operands.operand import Array
 from ..problem import dtypes
 from ..problem.contraction import OPERANDS, Contraction, IndexClass
-from .fused.plan import Fused
-from .gemm import LINE, conjugated
-from .merged import A, B, C, Merged
+from .copies import Copy, copies, reversing, scale_result, scratch, scratch_bytes
+from .gemm import conjugated
+from .merged import A, B, C
 from .plan import Products
 from .products import products_of
 from .space import without_copies
 from .splitting import NO_GAINS, Gains
-
-KEPT_BYTES = 256 << 20  # of scratch, by thread, between calls
-
-
-class Copy:
-    """The copy of one tensor: its axes in the copy's order, the copy's shape, in C order, and its place in scratch."""
-
-    __slots__ = ("axes", "bytes", "offset", "shape")
-
-    def __init__(self, contraction: Contraction, products: Products | Fused, tensor: int, offset: int) -> None:
-        self.offset = offset
-        letters = contraction.indices(OPERANDS[tensor])
-        order = "".join(products.merged.letters[number] for number in products.plan.copies[tensor] or ())
-        order += "".join(letter for letter in letters if letter not in order)  # of extent 1
-        self.axes = tuple(letters.index(letter) for letter in order)
-        self.shape = tuple(contraction.extents[letter] for letter in order)
-        self.bytes = products.merged.elements(tensor) * contraction.element.itemsize
 
 
 class Execution:
@@ -54,15 +34,11 @@ class Execution:
         self.conjugated = conjugated(products)
         self.products, self._contraction = products, contraction
         self._run = products_of(products, gains)
-        self._copies: list[tuple[int, Copy]] = []
-        self.scratch = 0
-        for tensor, order in enumerate(products.plan.copies):
-            if order is not None:
-                self._copies.append((tensor, Copy(contraction, products, tensor, self.scratch)))
-                self.scratch += -(-self._copies[-1][1].bytes // LINE) * LINE
+        self._copies = copies(contraction, products)
+        self.scratch = scratch_bytes(self._copies)
         self._dtype = dtypes.to_numpy(contraction.element)
         self._threads = threads
-        self._reversed = [reversing(contraction, merged, tensor) for tensor in (A, B, C)]
+        self._reversed = [reversing(contraction.indices(name), merged.reversed) for name in OPERANDS]
         self._no_sum = any(x.kind is IndexClass.K and x.extent == 0 for x in merged.indices)
         self._nothing = merged.elements(C) == 0
         self._no_sum = self._no_sum and not self._nothing
@@ -90,16 +66,16 @@ class Execution:
             self.in_place().run(arrays[A], arrays[B], arrays[C], alpha, beta)
             return
         places = arrays.copy()
-        for tensor, copy in self._copies:
-            places[tensor] = np.ndarray(copy.shape, self._dtype, memory, copy.offset)
-            if tensor != C:
-                self.copy(arrays[tensor], places[tensor], tensor, copy)
+        for copy in self._copies:
+            places[copy.tensor] = np.ndarray(copy.shape, self._dtype, memory, copy.offset)
+            if copy.tensor != C:
+                self.copy(arrays[copy.tensor], places[copy.tensor], copy)
         alpha = alpha.conjugate() if self.conjugated[C] else alpha
         if places[C] is arrays[C]:
             self._in_place(places, alpha, beta)
             return
         self._run(places[A], places[B], places[C], alpha, 0)
-        axes = self._copies[-1][1].axes
+        axes = self._copies[-1].axes
         scale = self._scaling(beta, self.conjugated[C])
         self._move(places[C], arrays[C].transpose(axes), scale)
 
@@ -118,9 +94,9 @@ class Execution:
         forwards = replace(self.products.merged, reversed="")
         return Execution(self._contraction, without_copies(forwards), self._threads)
 
-    def copy(self, of: Array, to: Array, tensor: int, copy: Copy) -> None:
+    def copy(self, of: Array, to: Array, copy: Copy) -> None:
         """Copy A or B, conjugated where that is asked for."""
-        self._move(of.transpose(copy.axes), to, self._scaling(0, self.conjugated[tensor]))
+        self._move(of.transpose(copy.axes), to, self._scaling(0, self.conjugated[copy.tensor]))
 
     def _scaling(self, beta: complex, conjugate: bool) -> Scaling:
         if beta == 0 and not conjugate:
@@ -131,39 +107,3 @@ class Execution:
 
     def _move(self, of: Array, to: Array, scale: Scaling) -> None:
         assignment.engine().assign(of, to, scale, threads_for(self._threads, to), 1, fresh=True)
-
-
-def reversing(contraction: Contraction, merged: Merged, tensor: int) -> tuple[slice, ...] | None:
-    """The view of a tensor that walks some indices from their end; None where there are none."""
-    letters, backwards = contraction.indices(OPERANDS[tensor]), merged.reversed
-    if not set(letters) & set(backwards):
-        return None
-    return tuple(slice(None, None, -1) if letter in backwards else slice(None) for letter in letters)
-
-
-def scale_result(c: Array, beta: complex) -> None:
-    """`c <- beta * c`, which is not read where beta is 0."""
-    if beta == 0:
-        c[...] = 0
-    elif beta != 1:
-        c *= beta
-
-
-# --- scratch --------------------------------------------------------------------------------------------
-
-_kept = threading.local()
-
-
-def scratch(size: int, level: int = 0) -> Array:
-    """So many bytes at least, on a cache line; what is not too much is kept for this thread's next call.
-
-    level: of those that are in use at a time, each has its own."""
-    blocks: dict[str, Array] = _kept.__dict__
-    block = blocks.get(name := str(level))
-    if block is not None and block.nbytes >= size:
-        return block
-    raw = np.empty(size + LINE, np.uint8)
-    block = raw[-data_address(raw) % LINE :][:size]
-    if size <= KEPT_BYTES:
-        blocks[name] = block
-    return block

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from ..lazy_dataclasses import dataclass
 from ..problem import dtypes
+from .copies import LINE
 from .merged import A, B, C
 from .plan import Matrix, Products
-
-LINE = 64  # bytes: scratch begins on a cache line
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,19 +1,30 @@
-"""Calls of two arrays that lie like those of an earlier call: found by one key, they need no reading of specs."""
+"""Calls of two arrays that lie like those of an earlier call, of this process or of one before: found by one key, they
+need no reading of specs."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Hashable
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from .. import locks
 from ..arrays import result_memory
 from ..ir_builders.result_fields import LEAST
 from ..operands.operand import Array
+from ..runtime import runtime
 from ..runtime.once import Recent
-from .blocks import Runs
-from .pairwise import PREPARED, Pair
+from ..tuning.database.opened import open_database
+from . import blas, kept
+from .fused.run import FusedRun
 
+if TYPE_CHECKING:
+    from .blocks import Runs
+    from .pairwise import Pair
+
+PREPARED = 4096  # contractions remembered, with their plans
+PRODUCTS = "fdFD"  # the types that BLAS multiplies; NumPy computes all others
 _PLAIN_SCALARS = (int, float)  # which every type admits
 
 
@@ -21,14 +32,14 @@ class Known(NamedTuple):
     """The plan of such calls, what makes memory for a new result, and its shape there, its axes (None = in their order)
     and dtype."""
 
-    execution: Runs
+    execution: Runs | FusedRun
     empty: Callable[[tuple[int, ...], np.dtype[Any]], Array]
     shape: tuple[int, ...]
     axes: tuple[int, ...] | None
     dtype: np.dtype[Any]
 
 
-_known: Recent[Known] = Recent(PREPARED)
+_known: Recent[Known | bool] = Recent(PREPARED)  # False: not even the database knows it
 
 
 def key_of(spec: Hashable, a: Any, b: Any, out: Any, alpha: Any, beta: Any) -> Hashable:
@@ -46,7 +57,9 @@ def key_of(spec: Hashable, a: Any, b: Any, out: Any, alpha: Any, beta: Any) -> H
 def run(key: Hashable, a: Array, b: Array, out: Array | None, alpha: complex, beta: complex) -> Any:
     """The result of a call with this key; None where none like it is known, or its arrays need a closer look."""
     known = _known.find(key)
-    if known is None or not (a.flags.aligned and b.flags.aligned):
+    if known is None:
+        known = _known.put(key, _kept(key, a.dtype) or False)
+    if isinstance(known, bool) or not (a.flags.aligned and b.flags.aligned):
         return None
     if out is None:
         result = known.empty(known.shape, known.dtype)
@@ -69,5 +82,48 @@ def remember(key: Hashable, a: Array, b: Array, out: Array | None, made: Pair) -
     order = np.argsort([-step for step in result.strides], kind="stable")
     axes = None if result.flags.c_contiguous else tuple(map(int, np.argsort(order)))
     shape = result.shape if axes is None else result.transpose(order).shape
-    empty = np.empty if result.nbytes < LEAST else result_memory.empty
-    _known.put(key, Known(made.execution, empty, shape, axes, result.dtype))
+    known = _made(made.execution, shape, axes, result.dtype)
+    _known.put(key, known)
+    if isinstance(made.execution, FusedRun):
+        _keep(key, known)
+
+
+def _made(execution: Runs | FusedRun, shape: tuple[int, ...], axes: tuple[int, ...] | None, dtype: Any) -> Known:
+    is_large = dtype.itemsize * math.prod(shape) >= LEAST
+    return Known(execution, result_memory.empty if is_large else np.empty, shape, axes, dtype)
+
+
+# --- by the database ------------------------------------------------------------------------------------
+
+
+def _kept(key: Hashable, dtype: np.dtype[Any]) -> Known | None:
+    """What an earlier process has prepared for such calls, unless a search has found another plan since."""
+    threads = runtime.num_threads()
+    found = kept.find(key, threads, blas.settings()) if dtype.char in PRODUCTS else None
+    if found is None:
+        return None
+    prepared, (shape, axes, plan, problem, target) = found
+    best = open_database(None).known(kept.searched(problem, target, threads), 1).record
+    if best is not None and best.plan != plan:
+        return None
+    return _made(FusedRun(prepared), _read(shape), _read(axes) if axes else None, np.dtype(prepared.dtype))
+
+
+def _keep(key: Hashable, known: Known) -> None:
+    """Keep the same for later processes."""
+    execution: Any = known.execution
+    threads = runtime.num_threads()
+
+    def told() -> tuple[str, ...] | None:
+        found = locks.imported(".search", __package__).chosen_by(execution.products, threads)
+        return None if found is None else (_text(known.shape), _text(known.axes or ()), *found)
+
+    kept.keep(key, threads, execution.prepared, told, blas.settings())
+
+
+def _text(numbers: tuple[int, ...]) -> str:
+    return " ".join(map(str, numbers))
+
+
+def _read(text: str) -> tuple[int, ...]:
+    return tuple(map(int, text.split()))

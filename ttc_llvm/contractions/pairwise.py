@@ -13,10 +13,9 @@ from ..problem.contraction import Contraction
 from ..runtime.once import Recent
 from .blocks import Runs
 from .expression import LETTERS, Labels
+from .known import PREPARED
 from .plans import Plan
 from .search import chosen, planned
-
-PREPARED = 4096  # contractions remembered, with their plans
 
 _prepared: Recent[Runs] = Recent(PREPARED)
 _placed: Recent[tuple[int, ...]] = Recent(PREPARED)

@@ -13,7 +13,7 @@ _inner: Any = None
 
 def _loaded() -> Any:
     global _inner
-    _inner = locks.imported(".dotted", __package__)
+    _inner = locks.imported(".calls", __package__)
     return _inner
 
 

@@ -12,15 +12,14 @@ from ..runtime import backend, runtime
 from ..tuning.database import answers
 from ..tuning.database.database import Database
 from ..tuning.database.opened import open_database
-from ..tuning.database.records import Request
-from . import blas, choices
+from . import blas, choices, kept
 from .blocks import Runs, executed
+from .fused.plan import Fused
 from .merged import Form, merge
 from .plan import Products
 from .plans import VERSION, Plan, check, parse
 from .splitting import NO_GAINS, is_long
 
-KIND = "contraction"
 GAIN = 0.9  # a result in another order than C must take so much less of the time
 
 
@@ -55,6 +54,14 @@ def _chosen(forms: Sequence[Form], workers: int, store: Database) -> choices.Cho
     return choices.made(forms, workers, versions(), store, make)
 
 
+def chosen_by(products: Fused, workers: int) -> tuple[str, str, str] | None:
+    """The text of a plan, and the contraction and machine for which a search may find another one; None while the
+    speeds that it was chosen by are to be measured again."""
+    merged = products.merged
+    is_settled = _planner().is_settled(merged.dtype, workers)
+    return (str(products.plan), str(merged), backend.host_target().key) if is_settled else None
+
+
 def execution(form: Form, plan: Plan, workers: int, threads: int | None) -> Runs:
     """The execution of a plan. workers: threads whose speeds tell which products are cut; threads: of its copies, None
     = those of `set_num_threads` at each call. PlanError where the plan does not fit."""
@@ -80,7 +87,7 @@ def _workers(threads: int | None) -> int:
 
 def _stored(form: Form, workers: int, store: Database) -> Plan | None:
     """What a search has found."""
-    request = Request(str(form), backend.host_target().key, workers, "hot-ab", "", versions(), KIND)
+    request = kept.searched(str(form), backend.host_target().key, workers, versions())
     return answers.planned(store.known(request, 1), lambda text: check(parse(text), form.merged).plan)
 
 

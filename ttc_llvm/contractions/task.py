@@ -17,10 +17,11 @@ from ..problem.contraction import Contraction
 from ..runtime.kernel import Objects
 from .bench import Bench
 from .blocks import Runs
+from .kept import SEARCHED
 from .merged import Form, merge
 from .plans import Applied, Plan, check, parse
 from .predicting import ranked
-from .search import KIND, execution, versions
+from .search import execution, versions
 
 CEILING = "a plain product"
 
@@ -41,7 +42,7 @@ class ContractionTask:
     @property
     def kind(self) -> str:
         """Contractions, or those of objects."""
-        return f"emitted {KIND}" if self.emitted else KIND
+        return f"emitted {SEARCHED}" if self.emitted else SEARCHED
 
     @property
     def versions(self) -> str:

@@ -16,8 +16,8 @@ from ..operands.operand import Array
 from ..problem import dtypes
 from ..problem.contraction import OPERANDS, Contraction
 from ..runtime import runtime
+from .copies import LINE
 from .execution import Execution
-from .gemm import LINE
 from .merged import merge
 from .space import plans
 from .splitting import NO_GAINS, Gains

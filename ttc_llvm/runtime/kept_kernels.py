@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from ..tuning.database.opened import open_database
 from ..tuning.database.records import Record, Request
-from .kernel import Objects
+
+if TYPE_CHECKING:
+    from .kernel import Objects
 
 UNPICKLED = "unpickled solution"  # a kind of rows
 MOST = 1024  # rows of a kind in a file: with one more, the one that was written first goes

@@ -34,7 +34,7 @@ def _planned(stated: Contraction, target: Target) -> list[int]:
 
 
 def _of_plan(stated: Contraction, target: Target, fused: Fused) -> list[int]:
-    words = [int(word) for word in job(fused, MicroKernel.of(str(stated.dtype), target)).words]
+    words = [*job(fused, MicroKernel.of(str(stated.dtype), target))]
     for tensor, name in enumerate(OPERANDS):
         steps = zip(stated.indices(name), stated.shape(name), stated.strides(name), strict=True)
         shift = sum((n - 1) * step for letter, n, step in steps if letter in fused.merged.reversed)

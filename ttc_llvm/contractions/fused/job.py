@@ -5,28 +5,15 @@ from __future__ import annotations
 import numpy as np
 
 from ...ir_builders.fused import fields as f
-from ...ir_builders.fused.calls import ADD, SET, TURNED
 from ...ir_builders.fused.layout import FEW, settle
 from ...ir_builders.fused.turning import MORE, dividing, turn_rows
-from ...lazy_dataclasses import dataclass
 from ...lowering.micro_kernel import MicroKernel
 from ...operands.addresses import data_address
-from ...operands.operand import Array
 from ...problem.contraction import OPERANDS
 from ..merged import C
 from .plan import Fused
 
 ROWS = 2  # the class of rows is the second one: axes may be added to it
-
-
-@dataclass(frozen=True, slots=True)
-class Job:
-    """The words, and their address; bytes of scratch of a thread; and the number of tasks."""
-
-    words: Array
-    address: int
-    scratch: int
-    tasks: int
 
 
 def rows_turned(fused: Fused, kernel: MicroKernel) -> int:
@@ -40,8 +27,8 @@ def rows_turned(fused: Fused, kernel: MicroKernel) -> int:
     return dividing(kernel.group, last.extent) if is_turned else 0
 
 
-def job(fused: Fused, kernel: MicroKernel) -> Job:
-    """The job of a plan."""
+def job(fused: Fused, kernel: MicroKernel) -> tuple[int, ...]:
+    """The words of a plan's job."""
     size = kernel.dtype.itemsize
     block = [
         -(-min(wanted, max(extent, 1)) // tile) * tile
@@ -56,9 +43,9 @@ def job(fused: Fused, kernel: MicroKernel) -> Job:
         *axes,
     ]  # fmt: skip
     made = np.array(words, np.int64)
-    turn_rows(data_address(made))
-    settle(address := data_address(made))
-    return Job(made, address, int(made[f.SCRATCH // 8]), int(made[f.TASKS // 8]))
+    turn_rows(address := data_address(made))
+    settle(address)
+    return tuple(map(int, made))
 
 
 def _axes(fused: Fused, kernel: MicroKernel) -> tuple[list[int], list[int], list[int]]:
@@ -79,25 +66,3 @@ def _axes(fused: Fused, kernel: MicroKernel) -> tuple[list[int], list[int], list
         if len(counts) == ROWS:
             words += [0] * (MORE * f.AXIS // 8)
     return words, counts, starts
-
-
-def scalars(fused: Fused, kernel: MicroKernel, alpha: complex, beta: complex) -> Array:
-    """The words of a call: no address of C yet, the way to write it, and the factors of registers."""
-    real = np.float32 if kernel.dtype.real_bits == 32 else np.float64
-    turned = complex(alpha).imag != 0 or complex(beta).imag != 0
-    way = (SET if beta == 0 else ADD) + turned * TURNED
-    flags = fused.merged.conjugate
-    a, b = (-1 if is_set else 1 for is_set in (flags[::-1] if fused.swapped else flags))
-    p, q = complex(alpha).real, complex(alpha).imag
-    product = [(p, p * a), (-p * a * b, p * b)]
-    other = [(-q * a, q), (-q * b, -q * a * b)]
-    block = np.zeros(f.CALL_LATER + 96, np.uint8)
-    block[:16].view(np.int64)[1] = way
-    for start, factor in ((f.CALL_FIRST, complex(beta)), (f.CALL_LATER, 1 + 0j)):
-        x, y = factor.real, factor.imag
-        if kernel.parts == 1:
-            pairs = [(p, p), (0, 0), (x, x), (0, 0), (0, 0), (0, 0)]
-        else:
-            pairs = [*product, (x, x), *other, (-y, y)]
-        block[start : start + 96].view(real)[:12] = np.ravel(pairs)
-    return block.view(np.int64)

@@ -17,7 +17,7 @@ from ...runtime import backend
 from ...runtime.once import once
 from ...tuning.database.opened import open_database
 from ...tuning.database.records import Record, Request
-from ..gemm import LINE
+from ..copies import LINE
 from ..last_cache import share_beyond, square
 from ..merged import C, merge
 from ..timing import TOGETHER, usual
