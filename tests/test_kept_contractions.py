@@ -15,7 +15,7 @@ from fused_cases import Case
 from known_speeds import known_speeds
 
 import ttc_llvm
-from ttc_llvm.contractions import calls, kept, known, measuring, pairwise, predicting
+from ttc_llvm.contractions import calls, kept, known, measuring, pairwise, predicting, search
 from ttc_llvm.contractions.fused import execution, rates, run
 from ttc_llvm.operands.operand import Array
 from ttc_llvm.runtime.once import Recent
@@ -89,8 +89,13 @@ def test_what_a_search_finds_is_taken_from_then_on(monkeypatch: pytest.MonkeyPat
     found = ttc_llvm.compile(stated, 4, progress=False, plan=None)
     forget(monkeypatch)
     seen: list[Any] = []
-    planned = pairwise.planned
-    monkeypatch.setattr(pairwise, "planned", lambda *given: seen.append(planned(*given)) or seen[-1])
+    planned = search.planned
+
+    def watched(*given: Any) -> Any:
+        seen.append(planned(*given))
+        return seen[-1]
+
+    monkeypatch.setattr(pairwise, "planned", watched)
     ttc_llvm.einsum("ij,jk->ik", x, y, out=out)
     assert [str(one.products.plan) for one in seen] in ([], [str(found.plan)])
     assert seen or "fused" in str(found.plan)
