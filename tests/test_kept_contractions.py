@@ -18,6 +18,7 @@ import ttc_llvm
 from ttc_llvm.contractions import calls, kept, known, measuring, pairwise, predicting, search
 from ttc_llvm.contractions.fused import execution, rates, run
 from ttc_llvm.operands.operand import Array
+from ttc_llvm.runtime import runtime
 from ttc_llvm.runtime.once import Recent
 
 X = np.random.default_rng(3).integers(-9, 9, (6, 20, 30)).astype(float)
@@ -136,3 +137,38 @@ def test_words_are_kept_as_text_and_run_without_memory_for_copies(seed: int, mon
         prepared = execution.prepared(case.stated, products)
         assert run.parse(str(prepared)) == prepared
         assert not case.check(products)
+
+
+def test_plans_are_of_the_threads_of_their_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    planned, asked, before = search.planned, list[int](), runtime.num_threads()
+
+    def watched(*given: Any) -> Any:
+        asked.append(runtime.num_threads())
+        return planned(*given)
+
+    monkeypatch.setattr(pairwise, "planned", watched)
+    try:
+        for threads, spec in ((2, "aib,bcd->cadi"), (1, "xiy,ycd->cxdi")):
+            ttc_llvm.set_num_threads(threads)
+            assert np.array_equal(ttc_llvm.einsum(spec, X, Y), PLAIN["einsum"]())
+    finally:
+        ttc_llvm.set_num_threads(before)
+    assert asked == [2, 1]
+
+
+@pytest.mark.parametrize("scalars", [{"alpha": 10**400}, {"alpha": -(10**400)}, {"beta": 10**400}])
+def test_scalars_beyond_numbers_are_told_of_known_calls(scalars: dict[str, Any]) -> None:
+    out = np.zeros((6, 6, 18, 20))
+    for _ in range(2):
+        ttc_llvm.einsum("aib,bcd->cadi", X, Y, out=out)
+        with pytest.raises(ttc_llvm.ProblemError, match="range"):
+            ttc_llvm.einsum("aib,bcd->cadi", X, Y, out=out, **scalars)
+
+
+def test_keys_without_a_short_text_are_not_kept() -> None:
+    with pytest.raises(ttc_llvm.ProblemError, match="digits"):
+        ttc_llvm.tensordot(X, Y, 10**5000)
+    spec = "aib,bcd->cadi" + " " * kept.LONGEST
+    assert np.array_equal(ttc_llvm.einsum(spec, X, Y), PLAIN["einsum"]())
+    assert kept.find((spec,), 1) is None
+    assert kept.find((10**5000,), 1) is None

@@ -10,6 +10,7 @@ import pytest
 
 from ttc_llvm import ir_builders
 from ttc_llvm.arrays import layout_code, result_memory
+from ttc_llvm.contractions import kept
 from ttc_llvm.contractions.fused import execution
 from ttc_llvm.groups import code
 from ttc_llvm.runtime.stored_code import COMPILER
@@ -56,3 +57,4 @@ def test_revisions_of_products_are_of_all_their_own_modules() -> None:
     assert {one for one in writers(["fused/build"]) if one.startswith(FUSED)} == {
         one for one in execution.SOURCES if one.startswith(FUSED)
     }
+    assert {one for one in execution.SOURCES if not one.startswith(FUSED)} <= {*kept.OTHERS}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from functools import cache
 from operator import is_
 from typing import Any, NamedTuple
 
@@ -65,9 +66,11 @@ def _hashable(axes: Any) -> Hashable:
     return (*a, None, *b) if {*map(type, a), *map(type, b)} <= INTEGERS else None
 
 
+@cache
 def _steps() -> Any:
     return locks.imported(".einsum", __package__)
 
 
+@cache
 def _dotted() -> Any:
     return locks.imported(".dotted", __package__)

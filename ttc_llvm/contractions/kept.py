@@ -19,6 +19,7 @@ KIND = "prepared contraction"  # of rows in the database
 SEARCHED = "contraction"  # of rows of what searches have found
 FIRST = 16  # of a process: what it prepares later is not what its start waits for
 LONGEST = 4096  # characters of a key
+FUSED, OTHERS = "fused", ("memory", "micro_tile", "micro_tile_code", "micro_kernel")  # folders, and modules beside them
 _PREPARED, _TOLD = "prepared", "told"
 _numbers = count()
 
@@ -26,11 +27,9 @@ _numbers = count()
 def find(key: Hashable, threads: int, settings: str = "") -> tuple[Prepared, list[str]] | None:
     """The run that an earlier process has prepared for calls with this key, whose parts are plain, and the lines that
     it has put beside it; None where there is nothing. settings: all that it depends on beside machine and sources."""
-    text = repr(key)
-    if len(text) > LONGEST:
-        return None
+    text = _text(key)
     with suppress(TargetError, ValueError, KeyError):  # no code runs here; rows of another form
-        found = kept_kernels.stored(_request(text, threads, settings))
+        found = kept_kernels.stored(_request(text, threads, settings)) if text else {}
         if found:
             return parse(found[_PREPARED].decode()), found[_TOLD].decode().split("\n")
     return None
@@ -40,10 +39,8 @@ def keep(
     key: Hashable, threads: int, prepared: Prepared, told: Callable[[], Sequence[str] | None], settings: str = ""
 ) -> None:
     """Store it for later processes. told: makes the lines beside it, None where it is not to be stored."""
-    text = repr(key)
-    if len(text) > LONGEST or next(_numbers) >= FIRST:
-        return
-    lines = told()
+    text = _text(key)
+    lines = told() if text and next(_numbers) < FIRST else None
     if lines is not None:
         objects = {_PREPARED: str(prepared).encode(), _TOLD: "\n".join(lines).encode()}
         kept_kernels.keep(_request(text, threads, settings), objects)
@@ -54,6 +51,14 @@ def searched(problem: str, target: str, threads: int, versions: str = VERSIONS) 
     return Request(problem, target, threads, "hot-ab", "", versions, SEARCHED)
 
 
+def _text(key: Hashable) -> str:
+    """The text of a key; nothing where it is too long."""
+    with suppress(ValueError):  # of integers of thousands of digits
+        text = repr(key)
+        return text if len(text) <= LONGEST else ""
+    return ""
+
+
 def _request(key: str, threads: int, settings: str) -> Request:
     options = f"{revision()} {settings}"
     return kept_kernels.request_for(KIND, key, stored_code.machine(), VERSIONS, threads, options)
@@ -61,8 +66,9 @@ def _request(key: str, threads: int, settings: str) -> Request:
 
 @once
 def revision() -> str:
-    """Of all that plans, and of what native code reads, by the files that they come from."""
-    own, builders = os.path.dirname(__file__), os.path.join(ir_builders.__path__[0], "fused")
-    folders = {own: "", os.path.join(own, "fused"): "", builders: "", lowering.__path__[0]: "micro_kernel"}
-    files = (file for folder, name in folders.items() for file in os.scandir(folder) if name in file.name)
-    return stored_code.states_of(file for file in files if file.name.endswith(".py"))
+    """Of all that plans, and of native code and what it reads, by the files that they come from."""
+    own, builders, lower = os.path.dirname(__file__), ir_builders.__path__[0], lowering.__path__[0]
+    whole = own, os.path.join(own, FUSED), os.path.join(builders, FUSED)
+    files = [file for folder in whole for file in os.scandir(folder) if file.name.endswith(".py")]
+    others = {f"{name}.py" for name in (*stored_code.COMPILER, *OTHERS)}
+    return stored_code.states_of((*files, *(x for at in (builders, lower) for x in os.scandir(at) if x.name in others)))

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Hashable
+from sys import float_info
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 PREPARED = 4096  # contractions remembered, with their plans
 PRODUCTS = "fdFD"  # the types that BLAS multiplies; NumPy computes all others
 _PLAIN_SCALARS = (int, float)  # which every type admits
+_LARGEST = float_info.max
 
 
 class Known(NamedTuple):
@@ -47,6 +49,8 @@ def key_of(spec: Hashable, a: Any, b: Any, out: Any, alpha: Any, beta: Any) -> H
     if type(a) is not np.ndarray or type(b) is not np.ndarray:
         return None
     if type(alpha) not in _PLAIN_SCALARS or type(beta) not in _PLAIN_SCALARS:
+        return None
+    if not (-_LARGEST <= alpha <= _LARGEST and -_LARGEST <= beta <= _LARGEST):
         return None
     own = spec, a.shape, a.strides, a.dtype, b.shape, b.strides, b.dtype
     if out is None:
@@ -82,9 +86,9 @@ def remember(key: Hashable, a: Array, b: Array, out: Array | None, made: Pair) -
     order = np.argsort([-step for step in result.strides], kind="stable")
     axes = None if result.flags.c_contiguous else tuple(map(int, np.argsort(order)))
     shape = result.shape if axes is None else result.transpose(order).shape
-    known = _made(made.execution, shape, axes, result.dtype)
+    is_new, known = not _known.find(key), _made(made.execution, shape, axes, result.dtype)
     _known.put(key, known)
-    if isinstance(made.execution, FusedRun):
+    if is_new and isinstance(made.execution, FusedRun):
         _keep(key, known)
 
 

@@ -10,6 +10,7 @@ from ..arrays import originals, result_memory
 from ..operands.operand import Array, packed
 from ..problem import dtypes
 from ..problem.contraction import Contraction
+from ..runtime import runtime
 from ..runtime.once import Recent
 from .blocks import Runs
 from .expression import LETTERS, Labels
@@ -135,7 +136,8 @@ def _interleaved(out: Array) -> bool:
 
 def _execution(a: Labelled, b: Labelled, c: Labelled, how: How, modelled: Plan | None = None) -> Runs:
     """The planned contraction of arrays that lie as these do. modelled: as in `planned`."""
-    key = (*((x.labels, x.array.shape, x.array.strides, x.conjugated) for x in (a, b, c)), c.array.dtype, how)
+    lies = ((x.labels, x.array.shape, x.array.strides, x.conjugated) for x in (a, b, c))
+    key = (*lies, c.array.dtype, how, runtime.num_threads())
     return _prepared.find(key) or _prepared.put(key, planned(contraction(a, b, c), *how, True, modelled))
 
 
@@ -156,7 +158,7 @@ def _empty(
 ) -> Array:
     """A new result: in C order, or in the order that is made with fewer copies, if its own is free."""
     of_both = ((x.labels, x.array.shape, x.array.strides, x.conjugated) for x in (a, b))
-    key = (*of_both, labels, a.array.dtype, free, how)
+    key = (*of_both, labels, a.array.dtype, free, how, runtime.num_threads())
     order = _placed.find(key)
     if order is None:
         order = _placed.put(key, _order(a, b, labels, extents, how) if free else tuple(range(len(labels))))

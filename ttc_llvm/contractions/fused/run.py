@@ -3,6 +3,7 @@ that loads no planner."""
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -173,7 +174,7 @@ def code(dtype: str, revision: str) -> int:
 _held: list[Any] = []  # code whose addresses are in use
 
 
-@once
+@cache
 def _planner() -> Any:
     """What only some runs need."""
     return locks.imported(".execution", __package__)
