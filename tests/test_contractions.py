@@ -422,16 +422,16 @@ def test_choices_are_kept_where_speeds_are_settled(monkeypatch: pytest.MonkeyPat
     """Later calls take them, but no text that is no choice."""
     store, stated = Database(tmp_path / "choices.sqlite3"), Contraction("ik,kj->ij", {"i": 40, "k": 30, "j": 20})
     forms, chosen = [Form(stated, merge(stated))], choices.Choice(0, plans.parse("gemm1 m=0 n=1 k=2 loops="))
-    monkeypatch.setattr(choices, "_numbers", iter(range(3)))
+    monkeypatch.setattr(choices, "_numbers", iter(range(4)))
 
     asked: list[bool] = []
 
     def made(is_kept: bool, number: int = 0) -> choices.Choice:
-        def make() -> tuple[choices.Choice, bool]:
+        def make() -> choices.Choice:
             asked.append(is_kept)
-            return choices.Choice(number, chosen.plan), is_kept
+            return choices.Choice(number, chosen.plan)
 
-        return choices.made(forms, 1, "versions", store, make)
+        return choices.made(forms, 1, "versions", store, make, lambda: is_kept)
 
     assert [made(is_kept) for is_kept in (False, True, True)] == [chosen] * 3
     assert asked == [False, True]

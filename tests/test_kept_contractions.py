@@ -52,7 +52,8 @@ def path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(measuring, "measured", lambda dtype, threads: known_speeds())
     monkeypatch.setattr(rates, "measured", lambda dtype: rates.FusedRates(*[1e-13] * len(rates.FusedRates._fields)))
     monkeypatch.setattr(predicting, "is_settled", lambda dtype, threads: True)
-    monkeypatch.setattr(kept, "_numbers", count())
+    for name in ("_numbers", "_looks"):
+        monkeypatch.setattr(kept, name, count())
     forget(monkeypatch)
     return tmp_path / "own.sqlite"
 
@@ -115,7 +116,7 @@ def test_damaged_rows_are_ignored(path: Path, monkeypatch: pytest.MonkeyPatch) -
     assert np.array_equal(CALLS["einsum"](), PLAIN["einsum"]())
 
 
-def test_few_calls_of_a_process_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_few_calls_of_a_process_are_kept_and_looked_for(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(kept, "FIRST", 1)
     CALLS["einsum"]()
     CALLS["tensordot"]()
@@ -124,6 +125,10 @@ def test_few_calls_of_a_process_are_kept(monkeypatch: pytest.MonkeyPatch) -> Non
     CALLS["einsum"]()
     with pytest.raises(pytest.fail.Exception):
         CALLS["tensordot"]()
+    forget(monkeypatch)
+    monkeypatch.setattr(kept, "LOOKS", 1)
+    with pytest.raises(pytest.fail.Exception):
+        CALLS["einsum"]()
 
 
 @pytest.mark.parametrize("seed", range(40))

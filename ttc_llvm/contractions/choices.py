@@ -31,18 +31,19 @@ class Choice(NamedTuple):
 
 
 def made(
-    forms: Sequence[Form], workers: int, versions: str, store: Database, make: Callable[[], tuple[Choice, bool]]
-) -> Choice:
-    """The choice that an earlier process has kept, or `make()`'s, which says whether it is to be kept. versions: all
-    that predictions depend on beside this machine and our sources."""
+    forms: Sequence[Form], workers: int, versions: str, store: Database, make: Callable[[], Choice],
+    is_kept: Callable[[], bool],
+) -> Choice:  # fmt: skip
+    """The choice that an earlier process has kept, or `make()`'s, which is kept if it is one of the first and
+    `is_kept()`. versions: all that predictions depend on beside this machine and our sources."""
     key = " | ".join(map(str, forms)), backend.host_target().key, workers, "hot-ab", "", f"{versions} {kept.revision()}"
     request = Request(*key, KIND)
     for _, text in store.native(request, KIND):
         with suppress(PlanError, ValueError, IndexError):
             number, _, plan = text.decode().partition(" ")
             return Choice(int(number), check(parse(plan), forms[int(number)].merged).plan)
-    found, is_kept = make()
-    if is_kept and next(_numbers) < FIRST:
+    found = make()
+    if next(_numbers) < FIRST and is_kept():
         record = Record(request, 1, KIND, objects=((_NAME, f"{found.number} {found.plan}".encode()),))
         store.keep_native(record, MOST)
     return found

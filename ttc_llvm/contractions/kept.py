@@ -18,16 +18,17 @@ from .fused.run import Prepared, parse
 KIND = "prepared contraction"  # of rows in the database
 SEARCHED = "contraction"  # of rows of what searches have found
 FIRST = 16  # of a process: what it prepares later is not what its start waits for
+LOOKS = 64  # of a process: with more, it is no start that waits for them
 LONGEST = 4096  # characters of a key
 FUSED, OTHERS = "fused", ("memory", "micro_tile", "micro_tile_code", "micro_kernel")  # folders, and modules beside them
 _PREPARED, _TOLD = "prepared", "told"
-_numbers = count()
+_numbers, _looks = count(), count()
 
 
 def find(key: Hashable, threads: int, settings: str = "") -> tuple[Prepared, list[str]] | None:
     """The run that an earlier process has prepared for calls with this key, whose parts are plain, and the lines that
     it has put beside it; None where there is nothing. settings: all that it depends on beside machine and sources."""
-    text = _text(key)
+    text = _text(key) if next(_looks) < LOOKS else ""
     with suppress(TargetError, ValueError, KeyError):  # no code runs here; rows of another form
         found = kept_kernels.stored(_request(text, threads, settings)) if text else {}
         if found:
@@ -39,8 +40,8 @@ def keep(
     key: Hashable, threads: int, prepared: Prepared, told: Callable[[], Sequence[str] | None], settings: str = ""
 ) -> None:
     """Store it for later processes. told: makes the lines beside it, None where it is not to be stored."""
-    text = _text(key)
-    lines = told() if text and next(_numbers) < FIRST else None
+    text = _text(key) if next(_numbers) < FIRST else ""
+    lines = told() if text else None
     if lines is not None:
         objects = {_PREPARED: str(prepared).encode(), _TOLD: "\n".join(lines).encode()}
         kept_kernels.keep(_request(text, threads, settings), objects)

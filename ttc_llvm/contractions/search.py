@@ -44,14 +44,16 @@ def chosen(every: Sequence[Contraction], threads: int | None) -> choices.Choice:
 
 
 def _chosen(forms: Sequence[Form], workers: int, store: Database) -> choices.Choice:
-    def make() -> tuple[choices.Choice, bool]:
+    def make() -> choices.Choice:
         found = [_planner().ranked(form, workers)[0] for form in forms]
         least = min(range(len(forms)), key=lambda number: found[number][0])
         number = least if found[least][0] < GAIN * found[0][0] else 0
-        is_kept = _planner().is_settled(str(forms[0].stated.dtype), workers)
-        return choices.Choice(number, found[number][1].plan), is_kept
+        return choices.Choice(number, found[number][1].plan)
 
-    return choices.made(forms, workers, versions(), store, make)
+    def is_kept() -> bool:
+        return bool(_planner().is_settled(str(forms[0].stated.dtype), workers))
+
+    return choices.made(forms, workers, versions(), store, make, is_kept)
 
 
 def chosen_by(products: Fused, workers: int) -> tuple[str, str, str] | None:

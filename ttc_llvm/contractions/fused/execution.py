@@ -94,6 +94,7 @@ def micro_kernel(dtype: str) -> MicroKernel:
     return MicroKernel.of(dtype, backend.host_target())
 
 
+@once
 def revision(dtype: str) -> str:
     """The revision of the code for a data type."""
     return f"{stored_code.revision(*SOURCES)} {micro_kernel(dtype)}"
