@@ -12,7 +12,7 @@ import math
 import os
 import platform
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,7 +21,6 @@ from ..errors import CompileError, OptionError, TargetError
 from ..ir_builders import result_fields as fields
 from ..ir_builders import result_handler
 from ..operands import addresses
-from ..operands.operand import Array
 from ..runtime import heap, numpy_api, runtime
 from ..runtime.mapping import Loaded
 from ..runtime.once import once
@@ -29,6 +28,9 @@ from ..runtime.pool import Call
 from ..runtime.stored_code import compiled_functions, native, revision
 from ..tuning.search.available import total_memory
 from . import native_entry
+
+if TYPE_CHECKING:
+    from ..operands.operand import Array
 
 MOST_KEPT, SHARE = 256 << 20, 16  # bytes of freed results that are kept, or this part of all memory, by default
 ORDERS = {"C": 0, "F": 1, "A": -1, "K": 2}  # NumPy's numbers

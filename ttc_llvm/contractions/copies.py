@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ..operands.addresses import data_address
-from ..operands.operand import Array
 
 if TYPE_CHECKING:
+    from ..operands.operand import Array
     from ..problem.contraction import Contraction
     from .fused.plan import Fused
     from .plan import Products

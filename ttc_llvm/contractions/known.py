@@ -11,9 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from .. import locks
-from ..arrays import result_memory
 from ..ir_builders.result_fields import LEAST
-from ..operands.operand import Array
 from ..runtime import runtime
 from ..runtime.once import Recent
 from ..tuning.database.opened import open_database
@@ -21,6 +19,7 @@ from . import blas, kept
 from .fused.run import FusedRun
 
 if TYPE_CHECKING:
+    from ..operands.operand import Array
     from .blocks import Runs
     from .pairwise import Pair
 
@@ -62,7 +61,7 @@ def run(key: Hashable, a: Array, b: Array, out: Array | None, alpha: complex, be
     """The result of a call with this key; None where none like it is known, or its arrays need a closer look."""
     known = _known.find(key)
     if known is None:
-        known = _known.put(key, _kept(key, a.dtype) or False)
+        known = _known.put(key, _kept(key, a.dtype, out) or False)
     if isinstance(known, bool) or not (a.flags.aligned and b.flags.aligned):
         return None
     if out is None:
@@ -86,21 +85,24 @@ def remember(key: Hashable, a: Array, b: Array, out: Array | None, made: Pair) -
     order = np.argsort([-step for step in result.strides], kind="stable")
     axes = None if result.flags.c_contiguous else tuple(map(int, np.argsort(order)))
     shape = result.shape if axes is None else result.transpose(order).shape
-    is_new, known = not _known.find(key), _made(made.execution, shape, axes, result.dtype)
+    is_new, known = not _known.find(key), _made(made.execution, shape, axes, result.dtype, out)
     _known.put(key, known)
     if is_new and isinstance(made.execution, FusedRun):
         _keep(key, known)
 
 
-def _made(execution: Runs | FusedRun, shape: tuple[int, ...], axes: tuple[int, ...] | None, dtype: Any) -> Known:
-    is_large = dtype.itemsize * math.prod(shape) >= LEAST
-    return Known(execution, result_memory.empty if is_large else np.empty, shape, axes, dtype)
+def _made(
+    execution: Runs | FusedRun, shape: tuple[int, ...], axes: tuple[int, ...] | None, dtype: Any, out: Array | None
+) -> Known:
+    is_large = out is None and dtype.itemsize * math.prod(shape) >= LEAST
+    empty = locks.imported("..arrays.result_memory", __package__).empty if is_large else np.empty
+    return Known(execution, empty, shape, axes, dtype)
 
 
 # --- by the database ------------------------------------------------------------------------------------
 
 
-def _kept(key: Hashable, dtype: np.dtype[Any]) -> Known | None:
+def _kept(key: Hashable, dtype: np.dtype[Any], out: Array | None) -> Known | None:
     """What an earlier process has prepared for such calls, unless a search has found another plan since."""
     threads = runtime.num_threads()
     found = kept.find(key, threads, blas.settings()) if dtype.char in PRODUCTS else None
@@ -110,7 +112,7 @@ def _kept(key: Hashable, dtype: np.dtype[Any]) -> Known | None:
     best = open_database(None).known(kept.searched(problem, target, threads), 1).record
     if best is not None and best.plan != plan:
         return None
-    return _made(FusedRun(prepared), _read(shape), _read(axes) if axes else None, np.dtype(prepared.dtype))
+    return _made(FusedRun(prepared), _read(shape), _read(axes) if axes else None, np.dtype(prepared.dtype), out)
 
 
 def _keep(key: Hashable, known: Known) -> None:

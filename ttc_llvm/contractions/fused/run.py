@@ -4,7 +4,7 @@ that loads no planner."""
 from __future__ import annotations
 
 from functools import cache
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -12,11 +12,13 @@ from ... import locks
 from ...ir_builders.fused import fields as f
 from ...ir_builders.fused.calls import ADD, SET, TURNED
 from ...operands.addresses import data_address
-from ...operands.operand import Array
 from ...runtime import runtime, stored_code
 from ...runtime.once import once
 from ...runtime.pool import Call
 from ..copies import Copy, reversing, scale_result, scratch, scratch_bytes
+
+if TYPE_CHECKING:
+    from ...operands.operand import Array
 
 KEPT_SCALARS = 16
 
