@@ -19,8 +19,9 @@ LONG_PIECE = 8192  # bytes of the shortest pieces of rows of B: two lines of eac
 FEWEST_TASKS = 2  # of a thread: shorter runs of A, where panels have fewer rows, cost more than waiting for others
 PIECE_ROWS = 64  # the fewest in a piece of axis 1: whole tiles, and lines of A
 ON_LINE, ON_ELEMENT, ANYWHERE = 0, 1, 2  # levels: where B begins
-FEW_LINES = 12  # of a row: half a pair at its end weighs
-FAR_AWAY = 64 << 10  # bytes between rows of B that are better written in pairs of lines
+FEW_LINES = 28  # of a row of B that is written line by line, by as many walks along A as it has lines
+FAR_AWAY = 64 << 10  # bytes between rows of A that are better walked along half as often, for pairs of lines
+PARTS = 4  # of memory that lines follow each other in
 NONE, STATUS = 0, -1
 
 
@@ -104,12 +105,14 @@ def _rows_on_lines(run: int) -> int:
 
 
 def _on_lines(library: int, work: int, near: int) -> int:
-    """The variant for rows of B that are whole lines: the one of single lines where rows are short and would end with
-    half of a pair, and where what follows in A is near in B."""
-    run, line = load64(work + axes.LIST + axes.N) * load64(work + axes.UNIT_B), load64(library + f.LINE)
-    away = load64(work + axes.LIST + axes.AXIS * near + axes.B) * load64(work + axes.UNIT_B)
-    single = run % (2 * line) and run < FEW_LINES * line and away < FAR_AWAY
-    return f.COLUMNS_LINES if single else f.COLUMNS_ALIGNED
+    """The variant for rows of B that are whole lines. Micro-tiles of single ones serve where rows of A and of B are
+    near each other, but where lines that follow in A are a multiple of four, or of eight, apart in B: memory then
+    has few of its parts at work."""
+    head, line = work + axes.LIST, load64(library + f.LINE)
+    run, below = load64(head + axes.N) * load64(work + axes.UNIT_B), abs(load64(head + axes.A)) * load64(work + axes.UNIT_A)
+    away = load64(head + axes.AXIS * near + axes.B) * load64(work + axes.UNIT_B)
+    spread = away % (PARTS * line * (2 if run % (2 * line) else 1))
+    return f.COLUMNS_LINES if run < FEW_LINES * line and below < FAR_AWAY and spread else f.COLUMNS_ALIGNED
 
 
 def _gathers(library: int, work: int, kernels: int, kind: int) -> int:

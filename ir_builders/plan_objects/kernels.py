@@ -138,8 +138,8 @@ def _columns_aligned(moved: Moved, target: Target) -> Built:
 def _columns_lines(moved: Moved, target: Target) -> Built:
     """The same of one line of B."""
     edge = _edge(moved, target)
-    line = max(1, target.line // moved.b.itemsize)
-    return _along_a(moved, (max(edge, line), 2 * edge), (max(edge, line), edge), 4)
+    block = max(edge, target.line // moved.b.itemsize), edge
+    return _along_a(moved, (block[0], 8 * edge), block, 3)
 
 
 def _along_a(moved: Moved, tile: tuple[int, int], block: tuple[int, int], ahead: int) -> Built:
