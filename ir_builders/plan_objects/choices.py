@@ -109,7 +109,8 @@ def _on_lines(library: int, work: int, near: int) -> int:
     near each other, but where lines that follow in A are a multiple of four, or of eight, apart in B: memory then
     has few of its parts at work."""
     head, line = work + axes.LIST, load64(library + f.LINE)
-    run, below = load64(head + axes.N) * load64(work + axes.UNIT_B), abs(load64(head + axes.A)) * load64(work + axes.UNIT_A)
+    run = load64(head + axes.N) * load64(work + axes.UNIT_B)
+    below = abs(load64(head + axes.A)) * load64(work + axes.UNIT_A)
     away = load64(head + axes.AXIS * near + axes.B) * load64(work + axes.UNIT_B)
     spread = away % (PARTS * line * (2 if run % (2 * line) else 1))
     return f.COLUMNS_LINES if run < FEW_LINES * line and below < FAR_AWAY and spread else f.COLUMNS_ALIGNED
