@@ -137,7 +137,7 @@ def _is_indexed(planning: int, work: int, record: int) -> int:
 
 def _fills_registers(work: int) -> int:
     """1 where vectors of the any-size kernels are mostly full."""
-    near, kind = near_axis(work), load64(work + axes.TYPE)
+    near, kind = near_axis(work, 1), load64(work + axes.TYPE)
     if near == 0:
         return load64(work + axes.LIST + axes.N) >= LEAST_ROWS[kind]
     if near == load64(work + axes.LENGTH):

@@ -17,11 +17,12 @@ from .row_planner import onto_rows, row_bytes, write_unused
 from .words import load64, local, store64
 
 EDGE = 8  # lanes of a micro-tile's edge: half the code of a wider one, and compiled in a third of the time
+MOST_STEP = max(known.COLUMN_STEPS)
 LEAST_FILLED = 24  # elements in a micro-tile, on average: with fewer, moving them one by one is as fast
 
 HELD_COPIES = 4  # times as many bytes are copied, where nothing is permuted, in the time that others take to move some
 TASK_BYTES = 64 << 10  # of a contiguous copy that threads share
-STEP_BYTES = (128, 128, 512, 512, 16)
+STEP_BYTES = (*(128,) * len(known.ROW_STEPS), *(512,) * len(known.COLUMN_STEPS), 16)
 """By form: bytes that full micro-tiles move in the time that one micro-tile takes at most, however little is filled."""
 
 
@@ -87,25 +88,30 @@ def _copied(planner: int, work: int, prepared: int, params: int) -> int:
 
 def _choose_form(work: int) -> None:
     """Along which axes memory is contiguous."""
-    near, count = near_axis(work), load64(work + axes.LENGTH)
+    near, count = near_axis(work, 1), load64(work + axes.LENGTH)
+    if near == count:
+        near = near_axis(work, MOST_STEP)
     store64(work + axes.FORM, known.ELEMENTS)
     store64(work + axes.NEAR, 1)
     if near == count or load64(work + axes.LIST + axes.B) != 1:
         return
     other = work + axes.LIST + axes.AXIS * near
-    backwards = load64(other + axes.A) < 0
+    step, backwards = abs(load64(other + axes.A)), load64(other + axes.A) < 0
     n, m = load64(work + axes.LIST + axes.N), load64(other + axes.N)
     if near == 0:
-        store64(work + axes.FORM, known.ROWS + backwards)
+        if step == 1:
+            store64(work + axes.FORM, known.ROWS + backwards)
     elif n * m >= LEAST_FILLED * steps_of(n, EDGE) * steps_of(m, EDGE):
-        store64(work + axes.FORM, known.COLUMNS + backwards)
+        store64(work + axes.FORM, known.COLUMNS + 2 * (step - 1) + backwards)
         store64(work + axes.NEAR, near)
 
 
-def near_axis(work: int) -> int:
-    """The first axis along which A is contiguous; the number of axes where there is none."""
+def near_axis(work: int, most: int) -> int:
+    """The first axis along which A has steps of 1 to `most` elements; the number of axes where there is none."""
     near = 0
-    while near < load64(work + axes.LENGTH) and abs(load64(work + axes.LIST + axes.AXIS * near + axes.A)) != 1:
+    while near < load64(work + axes.LENGTH):
+        if 0 < abs(load64(work + axes.LIST + axes.AXIS * near + axes.A)) <= most:
+            return near
         near += 1
     return near
 

@@ -39,8 +39,9 @@ FAMILY_BYTES = 136
 FAMILY_WORDS = (FAMILY_BYTES - BLOCK) // 8  # behind the kernel's address
 
 # A family's number is ((type * FORMS + form) * 3 + rank). type: 0 to 4 for moves of 1 to 16 bytes, then kinds of
-# arithmetic, then those of conversions; form: as follows, one more where A runs backwards; rank: which of RANKS.
-ROWS, COLUMNS, ELEMENTS, FORMS = 0, 2, 4, 5
+# arithmetic, then those of conversions; form: as follows, with A's step along its nearest axis; rank: which of RANKS.
+ROWS, COLUMNS, ELEMENTS, FORMS = 0, 2, 10, 11
+ROW_STEPS, COLUMN_STEPS = (1, -1), (1, -1, 2, -2, 3, -3, 4, -4)
 MOVE_TYPES = 5
 RANKS = (2, 4, 8)  # axes that a kernel walks; layouts of more have no family
 MOST_AXES = RANKS[-1]

@@ -13,7 +13,7 @@ from ttc_llvm.arrays import family, placing
 from ttc_llvm.arrays.family import Family, Form
 from ttc_llvm.arrays.scalings import PLAIN, Scaling
 from ttc_llvm.ir_builders import planner_fields as fields
-from ttc_llvm.ir_builders.native_planner import EDGE, LEAST_FILLED, TASK_BYTES
+from ttc_llvm.ir_builders.native_planner import EDGE, LEAST_FILLED, MOST_STEP, TASK_BYTES
 from ttc_llvm.ir_builders.picked_rows import LINE
 from ttc_llvm.ir_builders.planner_fields import RANKS
 from ttc_llvm.ir_builders.pool_layout import HELD_BYTES, SERIAL_BYTES
@@ -157,13 +157,15 @@ def family_of(canonical: Canonical) -> Family | None:
 
 
 def _form(canonical: Canonical) -> tuple[Form, tuple[int, ...]]:
-    """The form, and the axes along which memory is contiguous: B's, and A's where it is another."""
+    """The form, and the axes along which memory is contiguous, or nearly: B's, and A's where it is another."""
     axes = canonical.axes
-    unit = next((k for k, axis in enumerate(axes) if abs(static(axis.stride_a)) == 1), None)
+    steps = [abs(static(axis.stride_a)) for axis in axes]
+    near = next((k for k, step in enumerate(steps) if step == 1), None)
+    unit = near if near is not None else next((k for k, step in enumerate(steps) if 0 < step <= MOST_STEP), None)
     if axes[0].stride_b != 1 or unit is None:
         return Form.ELEMENTS, ()
     if unit == 0:
-        return Form.ROWS, (0,)
+        return (Form.ROWS, (0,)) if near == 0 else (Form.ELEMENTS, ())
     extents = (static(axes[0].extent), static(axes[unit].extent))
     tiles = prod(-(-extent // EDGE) for extent in extents)
     return (Form.COLUMNS, (0, unit)) if prod(extents) >= LEAST_FILLED * tiles else (Form.ELEMENTS, ())

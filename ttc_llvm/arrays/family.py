@@ -32,19 +32,23 @@ TASK_LOOPS = 4  # a task number is split with one division per loop
 
 
 class Form(Enum):
-    """Along which axes memory is contiguous."""
+    """Along which axes memory is contiguous, or nearly."""
 
     ROWS = "rows"  # one axis on both sides: rows are copied
-    COLUMNS = "columns"  # one axis of A, another of B: micro-tiles are transposed in registers
+    COLUMNS = "columns"  # one axis of B, another of A, with few gaps: micro-tiles are transposed in registers
     ELEMENTS = "elements"  # not on both sides, or too few: one element at a time
 
 
-_FORMS = {fields.ROWS: Form.ROWS, fields.COLUMNS: Form.COLUMNS, fields.ELEMENTS: Form.ELEMENTS}
+_FORMS = (  # by the planner's numbers, with A's steps
+    *((Form.ROWS, step) for step in fields.ROW_STEPS),
+    *((Form.COLUMNS, step) for step in fields.COLUMN_STEPS),
+    (Form.ELEMENTS, 1),
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """The facts that layouts share which share a kernel. step: A's stride along its contiguous axis, 1 or -1;
+    """The facts that layouts share which share a kernel. step: A's stride along its nearest axis, 1 or -1 in rows;
     rank: axes of the kernel, one of RANKS."""
 
     a: DType
@@ -60,9 +64,8 @@ def numbered(number: int) -> Family:
     """The family that the native planner means by a number (`ir_builders.planner_fields`)."""
     number, rank = divmod(number, len(RANKS))
     kind, form = divmod(number, fields.FORMS)
-    backwards = form in (fields.ROWS + 1, fields.COLUMNS + 1)
     facts = _moves(kind) if kind < fields.MOVE_TYPES else _arithmetic(kind - fields.MOVE_TYPES)
-    return Family(*facts, _FORMS[form - backwards], -1 if backwards else 1, RANKS[rank])
+    return Family(*facts, *_FORMS[form], RANKS[rank])
 
 
 def compiled(number: int) -> bytes:

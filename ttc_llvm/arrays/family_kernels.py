@@ -1,6 +1,6 @@
 """The any-size kernels of families as the native planner looks them up: by number, loaded or compiled when first used.
 
-They live for ever: there are at most 15 for each type and kind of scalars, and code that runs holds no reference.
+They live for ever: there are at most 33 for each type and kind of scalars, and code that runs holds no reference.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ..operands.operand import Array
 
 _log = Log(__name__)
-REVISION = 1  # of families' forms, plans and numbers: stored code of another is not run
+REVISION = 2  # of families' forms, plans and numbers: stored code of another is not run
 
 
 class FamilyKernels:
