@@ -156,6 +156,17 @@ def test_kernels_of_families_are_right_for_any_layout(case: Case, target: Target
     run_family(case, target, "start" if at_start else "end")
 
 
+@pytest.mark.parametrize("step", fields.COLUMN_STEPS)
+@pytest.mark.parametrize("target", machine.runnable(), ids=str)
+def test_columns_with_gaps_are_right_on_every_machine(step: int, target: Target) -> None:
+    t = dtype(("i8", "i16", "s", "z")[abs(step) - 1])
+    for rows, columns in ((16, 9), (5, 70)):
+        case = Case((Axis(rows, columns * abs(step) + 1, 1), Axis(columns, step, rows + 2)), t, t)
+        found = reference_layouts.family_of(case.placed.canonical)
+        assert found is not None and (found.form, found.step) == (Form.COLUMNS, step)
+        run_family(case, target, "end")
+
+
 # --- the NumPy door ---------------------------------------------------------------------------------------
 
 

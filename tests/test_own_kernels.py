@@ -82,6 +82,18 @@ def test_matrices_with_gaps_are_transposed_in_squares(kind: str, step: int) -> N
     assert min(block) >= min(16, items) // 2 or 2 * abs(step) > items
 
 
+@pytest.mark.parametrize(
+    ("kind", "rows", "by_lines"), [("c16", 96, True), ("f8", 96, True), ("f8", 15, False), ("f4", 96, False)]
+)
+def test_wide_items_with_gaps_are_transposed_two_lines_by_two_elements(kind: str, rows: int, by_lines: bool) -> None:
+    items = 128 // np.dtype(kind).itemsize
+    x = np.empty((rows, 2 * 3413), kind)[:, ::2].T
+    canonical = placing.moves(x, np.empty_like(x, order="C"), x.itemsize).canonical
+    plan = own_plans.modelled(canonical, lookup.find("znver5"), 1, FREE)
+    assert (plan.block == (items, 2)) is by_lines
+    assert not by_lines or (plan.tile, plan.store, plan.prefetch) == ((rows, 2), Store.CACHED, 0)
+
+
 @pytest.mark.parametrize(("shape", "cached"), [((90, 70, 90), True), ((90, 64, 90), True), ((90, 700, 90), False)])
 def test_short_rows_of_wide_items_are_written_into_a_last_cache_that_keeps_them(
     shape: tuple[int, ...], cached: bool

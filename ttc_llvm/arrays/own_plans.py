@@ -146,8 +146,8 @@ def _by_rows(canonical: Canonical, plan: CpuPlan, target: Target) -> CpuPlan:
 
 
 def _by_lines(canonical: Canonical, target: Target) -> tuple[int, ...]:
-    """Micro-tiles of two lines of B by two elements along A's rows, where these have gaps between wide items: 1.0 to 1.5
-    times as fast as those that take more lines of each row; none where B's rows are shorter."""
+    """Micro-tiles of two lines of B by two elements along A's rows, where these have gaps between wide items: 1.0 to
+    1.5 times as fast as those that take more lines of each row; none where B's rows are shorter."""
     size, (near, _) = canonical.b.itemsize, unit_axes(canonical)
     lines = 2 * target.line // size
     if size < WIDE_ITEM or not has_gaps(canonical, target) or static(canonical.extents[0]) < lines:
