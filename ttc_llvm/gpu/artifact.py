@@ -126,10 +126,14 @@ Files = list[tuple[str, bytes]]
 
 def ptx(made: Bundle) -> bytes:
     """One PTX text of all kernels: what stands before the first kernel is the same in each."""
-    solution = made.solution
-    texts = [image.code.decode("ascii").partition(".address_size 64\n") for image in made.images]
-    head = f"// {made.stem}.ptx: {MARK}\n// plan: {solution.plan}\n"
-    return (head + texts[0][0] + texts[0][1] + "".join(body for _, _, body in texts)).encode("ascii")
+    return one_text(made.stem, f"// plan: {made.solution.plan}\n", made.images)
+
+
+def one_text(stem: str, words: str, images: Sequence[GpuImage], data: str = "") -> bytes:
+    """The PTX text of these kernels. words: lines behind the mark; data: what stands before the kernels."""
+    texts = [image.code.decode("ascii").partition(".address_size 64\n") for image in images]
+    head = f"// {stem}.ptx: {MARK}\n{words}"
+    return (head + texts[0][0] + texts[0][1] + data + "".join(body for _, _, body in texts)).encode("ascii")
 
 
 def _ptx(made: Bundle) -> Files:

@@ -50,10 +50,10 @@ def text(
         "CONSTANTS": "\n".join(line for launch in launches for line in _constants(launch)),
         "ENTRIES": "\n".join(f"        {launch.entry}_ENTRY," for launch in launches),
         "KERNELS": "\n".join(map(_kernel, launches)),
-        "SCALARS": _scalars(compute),
-        "LOCALS": _locals(compute),
-        "CHOICE": _choice(compute),
-        "PASSED": _passed(compute),
+        "SCALARS": scalar_parameters(compute),
+        "LOCALS": scalar_copies(compute),
+        "CHOICE": chosen_kind(compute),
+        "PASSED": passed_scalars(compute),
     }
     return filled(TEMPLATE, told | (CUDA if target.is_nvidia else HIP))
 
@@ -82,22 +82,23 @@ def _real(compute: DType) -> str:
     return "double" if compute.real_bits == 64 else "float"
 
 
-def _scalars(compute: DType) -> str:
+def scalar_parameters(compute: DType) -> str:
+    """Parameters of the function that launches, for alpha and beta."""
     if compute.kind is Kind.OPAQUE:
         return ""
     kind = f"const {_real(compute)} *" if compute.kind is Kind.COMPLEX else f"{_real(compute)} "
     return f"{kind}alpha, {kind}beta, "
 
 
-def _locals(compute: DType) -> str:
+def scalar_copies(compute: DType) -> str:
     """Copies of complex scalars, whose addresses the launch takes."""
     if compute.kind is not Kind.COMPLEX:
         return ""
     return f"    {_real(compute)} alphas[2] = {{alpha[0], alpha[1]}}, betas[2] = {{beta[0], beta[1]}};\n"
 
 
-def _choice(compute: DType) -> str:
-    """Which kind of kernel: copy, scale, update, clear, rescale, two kernels each."""
+def chosen_kind(compute: DType) -> str:
+    """Statements that choose the kind of kernel: copy, scale, update, clear, rescale, two kernels each."""
     if compute.kind is Kind.OPAQUE:
         return "    int k = 0;"
     if compute.kind is Kind.COMPLEX:
@@ -111,7 +112,8 @@ def _choice(compute: DType) -> str:
     )
 
 
-def _passed(compute: DType) -> str:
+def passed_scalars(compute: DType) -> str:
+    """Statements that add alpha and beta to a launch's parameters, where its kernel takes them."""
     if compute.kind is Kind.OPAQUE:
         return "    (void)count;"
     lines = []

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from .. import locks
+from .. import arguments, locks, paths
 from ..arguments import shown
 from ..arrays.checks import check_beta
 from ..arrays.scalings import PLAIN, Scaling
@@ -108,6 +110,23 @@ class GpuGroupedPlan(Group):
         what = f"units of {found.unit} bytes" if found.unit else "elements"
         shape = f"{len(self)} blocks of {found.layouts} layouts in {found.tasks} boxes, {found.axes} axes of {what}"
         return f"{self!r}\n  {shape}, by one launch for {self.target}"
+
+    @states_memory
+    def write(
+        self, directory: str | Path, name: str, emit: Sequence[str] | None = None, *, overwrite: bool = False
+    ) -> tuple[Path, ...]:
+        """Write the launch for native programs, with kernels for all kinds of alpha and beta; returns the paths.
+
+        name: of the files, and what the names of functions begin with. emit: any of ptx, cubin, header, by default ptx
+        and header. overwrite: replace files of these names that were not written by ttc_llvm. Raises OptionError for
+        other words and names, for directories that cannot be written or hold such a file, ArtifactError where a tool
+        is missing or refuses, ArrayError where elements that alpha may scale lie at odd distances.
+        """
+        with locks.LLVM:
+            from .device_files import write
+
+        given, replaces = paths.checked("directory", directory), arguments.flag("overwrite", overwrite)
+        return write(self._blocks, self._scalars[2], self.target, name, given, emit, replaces)
 
     # --- a call ---------------------------------------------------------------------------------------------
 

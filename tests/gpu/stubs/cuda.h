@@ -11,6 +11,7 @@ typedef struct CUfunc_st *CUfunction;
 typedef struct CUstream_st *CUstream;
 #define cuCtxPushCurrent cuCtxPushCurrent_v2
 #define cuMemAlloc cuMemAlloc_v2
+#define cuModuleGetGlobal cuModuleGetGlobal_v2
 #define cuMemcpyHtoD cuMemcpyHtoD_v2
 #define cuMemcpyDtoH cuMemcpyDtoH_v2
 #ifdef __cplusplus
@@ -27,6 +28,7 @@ CUresult cuMemcpyDtoH(void *to, CUdeviceptr from, size_t size);
 CUresult cuModuleLoad(CUmodule *module, const char *path);
 CUresult cuModuleLoadData(CUmodule *module, const void *image);
 CUresult cuModuleGetFunction(CUfunction *function, CUmodule module, const char *name);
+CUresult cuModuleGetGlobal(CUdeviceptr *address, size_t *size, CUmodule module, const char *name);
 CUresult cuModuleUnload(CUmodule module);
 CUresult cuLaunchKernel(CUfunction f, unsigned int gx, unsigned int gy, unsigned int gz, unsigned int bx,
                         unsigned int by, unsigned int bz, unsigned int shared, CUstream stream, void **parameters,
