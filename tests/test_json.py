@@ -100,6 +100,11 @@ def test_libraries(capsys: pytest.CaptureFixture[str]) -> None:
     check("library", capsys, "--manifest=all.txt", "--cpu=haswell", "--generateOnly", "--name=both", "--force")
 
 
+def test_groups(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("blocks.txt").write_text("--perm=1,0 --size=48,32\n--perm=2,1,0 --size=4,5,6\n--perm=1,0 --size=48,32\n")
+    assert check("group", capsys, "--manifest=blocks.txt", "--cpu=sm_80")["group"]["blocks"] == 3
+
+
 def test_this_machine(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     assert "ceilings_gibs" in check("info", capsys, "info")
     monkeypatch.delenv("TTC_DATABASE")

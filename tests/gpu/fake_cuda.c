@@ -268,6 +268,24 @@ int cuModuleGetFunction(Function **found, Module *module, const char *name)
     snprintf(function->name, sizeof function->name, "%s", name);
     return *found = function, OK;
 }
+int cuModuleGetGlobal_v2(uintptr_t *address, size_t *size, Module *module, const char *name) /* .b64 name[N] = {...} */
+{
+    NEED_CONTEXT;
+    char symbol[600];
+    snprintf(symbol, sizeof symbol, ".b64 %s[", name);
+    const char *at = strstr(module->image, symbol);
+    if (!at)
+        return NOT_FOUND;
+    size_t count = strtoul(at + strlen(symbol), NULL, 10);
+    uint64_t *words = malloc(*size = 8 * count); /* as long as the process */
+    at = strchr(at, '{');
+    for (size_t k = 0; k < count; k++) {
+        char *end;
+        words[k] = strtoull(at + 1, &end, 10);
+        at = end;
+    }
+    return *address = (uintptr_t)words, *at == '}' ? OK : INVALID_PTX;
+}
 int cuModuleUnload(Module *module)
 {
     NEED_CONTEXT;

@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import re
 import subprocess
+from collections.abc import Iterable
 from pathlib import Path
+from typing import NamedTuple
 
 import fake_gpu
 import pytest
@@ -20,7 +22,7 @@ from ttc_llvm.gpu import artifact, tools
 from ttc_llvm.gpu import kernel as gpu_kernel
 from ttc_llvm.ir_builders.gpu import module
 from ttc_llvm.lowering.gpu import lower as gpu_lower
-from ttc_llvm.lowering.gpu.launch import Slot
+from ttc_llvm.lowering.gpu.launch import Launch, Slot
 from ttc_llvm.machine import gpu_target as gpu_target
 from ttc_llvm.problem.canonical import canonicalise
 from ttc_llvm.problem.names import stem
@@ -28,7 +30,7 @@ from ttc_llvm.problem.problem import Problem
 from ttc_llvm.runtime import backend
 
 HERE = Path(__file__).parent
-EXAMPLE = HERE.parents[1] / "examples" / "cuda" / "transpose.c"
+EXAMPLES = HERE.parents[1] / "examples" / "cuda"
 INCLUDES = [HERE / "stubs", *filter(Path.exists, [Path("/usr/local/cuda/include")])]
 TYPES = ("s", "d", "c", "z", "sd", "zc", "i8", "bf16", "v3")
 LAUNCHER = """
@@ -139,23 +141,36 @@ def test_other_kinds_of_files(tmp_path: Path) -> None:
         solution().write(tmp_path, ["hsaco"])
 
 
+class Built(NamedTuple):
+    """A kernel that is built for this CPU. text: its IR."""
+
+    launch: Launch
+    text: str
+
+
 def host_kernels(found: ttc_llvm.GpuSolution, folder: Path) -> Path:
-    """All kernels of a solution's PTX, built for this CPU, behind one function that launches them."""
-    rows, declarations, objects = [], [], []
-    target = hosted(found.target)
+    """All kernels of a solution's PTX."""
+    kernels, target = list[Built](), hosted(found.target)
     for word, kinds in artifact.KINDS.items():
         canonical = canonicalise(found.problem, kinds).canonical
         plan = found.plan_for(kinds)
         for end, one in (("", plan), (artifact.SINGLE, gpu_lower.unaligned(canonical, plan))):
             entry = f"{stem(found.problem)}_{word}{end}"
             nest = gpu_lower.lower(canonical, one, found.target)
-            code = backend.compile_object(str(module.build(nest, target, entry)), backend.host_target())
-            objects.append(folder / f"{entry}.o")
-            objects[-1].write_bytes(code)
-            slots = [p.slot for p in gpu_kernel.launch(nest, entry).parameters[2:]]
-            shared = 0 if nest.shared is None else nest.shared.elements * canonical.a.itemsize
-            declarations.append(f"void {entry}(void);")
-            rows.append(f'{{"{entry}", (void *){entry}, {len(slots)}, {int(Slot.F64 in slots)}, {shared}}},')
+            kernels.append(Built(gpu_kernel.launch(nest, entry), str(module.build(nest, target, entry))))
+    return kernel_library(kernels, folder)
+
+
+def kernel_library(kernels: Iterable[Built], folder: Path) -> Path:
+    """Kernels built for this CPU, behind one function that launches them."""
+    rows, declarations, objects = [], [], []
+    for launch, text in kernels:
+        entry = launch.entry
+        objects.append(folder / f"{entry}.o")
+        objects[-1].write_bytes(backend.compile_object(text, backend.host_target()))
+        slots = [p.slot for p in launch.parameters[2:]]
+        declarations.append(f"void {entry}(void);")
+        rows.append(f'{{"{entry}", (void *){entry}, {len(slots)}, {int(Slot.F64 in slots)}, {launch.shared}}},')
     source = folder / "launcher.c"
     source.write_text(LAUNCHER.replace("DECLARATIONS", "\n".join(declarations)).replace("ROWS", "\n".join(rows)))
     library = folder / "kernels.so"
@@ -164,26 +179,29 @@ def host_kernels(found: ttc_llvm.GpuSolution, folder: Path) -> Path:
     return library
 
 
+def run_example(name: str, written: Path, kernels: Path, folder: Path, tmp_path: Path) -> str:
+    """What an example of `examples/cuda` says that is built, and runs on the fake driver. written: the PTX."""
+    fake_gpu.build_driver(tmp_path)
+    (tmp_path / "libcuda.so").symlink_to("libcuda.so.1")
+    program = tmp_path / "program"
+    command = [compiler("gcc"), "-std=c99", "-Wall", "-Wextra", "-Werror", f"-I{tmp_path}", "-isystem", str(folder)]
+    subprocess.run([*command, str(EXAMPLES / name), f"-L{tmp_path}", "-lcuda", "-o", str(program)], check=True)
+    environment = os.environ | {"LD_LIBRARY_PATH": str(tmp_path), "TTC_FAKE_KERNELS": str(kernels)}
+    done = subprocess.run([program, written], env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    missing = subprocess.run([program, "nothing.ptx"], env=environment, capture_output=True, text=True, check=False)
+    assert missing.returncode == 1 and missing.stderr.startswith("load: ")
+    return done.stdout
+
+
 @pytest.mark.parametrize("folder", INCLUDES)
 def test_the_example_runs(folder: Path, tmp_path: Path) -> None:
     """Built against the stub header, and CUDA's own where it is there; run on the fake driver."""
     arguments = ("--perm=2,1,0", "--size=8,16,16", "--beta=1", "--generateOnly", f"--output-dir={tmp_path}")
     assert cli.main(["--architecture=cuda", "--cpu=sm_80", *arguments]) == 0
-    fake_gpu.build_driver(tmp_path)
-    (tmp_path / "libcuda.so").symlink_to("libcuda.so.1")
-    program = tmp_path / "transpose"
-    command = [compiler("gcc"), "-std=c99", "-Wall", "-Wextra", "-Werror", f"-I{tmp_path}", "-isystem", str(folder)]
-    subprocess.run([*command, str(EXAMPLE), f"-L{tmp_path}", "-lcuda", "-o", str(program)], check=True)
-    environment = os.environ | {
-        "LD_LIBRARY_PATH": str(tmp_path),
-        "TTC_FAKE_KERNELS": str(host_kernels(solution(beta=1.0), tmp_path)),
-    }
-    done = subprocess.run(
-        [program, tmp_path / "sTranspose210_8x16x16.ptx"], env=environment, capture_output=True, text=True, check=False
-    )
-    assert (done.returncode, done.stdout) == (0, "0 of 2048 elements are wrong\n"), done.stderr
-    missing = subprocess.run([program, "nothing.ptx"], env=environment, capture_output=True, text=True, check=False)
-    assert missing.returncode == 1 and missing.stderr.startswith("load: ")
+    kernels = host_kernels(solution(beta=1.0), tmp_path)
+    said = run_example("transpose.c", tmp_path / "sTranspose210_8x16x16.ptx", kernels, folder, tmp_path)
+    assert said == "0 of 2048 elements are wrong\n"
 
 
 def test_every_gpu_has_files(tmp_path: Path) -> None:

@@ -72,10 +72,11 @@ def _command(argv: list[str]) -> int:
     from . import compile as cli_compile  # NumPy and the rest, not needed for help and mistakes
     from . import contract as cli_contract
     from . import gpu as gpu_cli
+    from . import gpu_group as cli_group
     from . import library as cli_library
 
-    if gpu_cli.wanted(command) and command.manifest is None and command.einsum is None:
-        return gpu_cli.run(command)
+    if gpu_cli.wanted(command) and command.einsum is None:
+        return (gpu_cli if command.manifest is None else cli_group).run(command)
     if cli_library.wanted(command):
         return cli_library.run(command)
     return cli_compile.run(command) if command.einsum is None else cli_contract.run(command)

@@ -50,21 +50,26 @@ def run(command: Command) -> int:
 # --- what is asked for ------------------------------------------------------------------------------------
 
 
-def _checked(command: Command) -> tuple[Problem, GpuTarget, GpuForced]:
-    """Everything that can be refused before anything is timed."""
+def check_flags(command: Command) -> None:
+    """OptionError for options that only CPUs have."""
     for field, flag in CPU_ONLY.items():
         if getattr(command, field):
             raise OptionError(f"{command.flag(flag)} is for CPUs: a GPU's plan has no such decision")
     cpu_only = {
         "--visibility": command.visibility != "default", "--list-files": command.list_files,
-        "--print-target": command.print_target,
+        "--print-target": command.print_target, "--library-version": command.library_version != "1.0.0",
     }  # fmt: skip
     for flag, asked in cpu_only.items():
         if asked:
             raise OptionError(f"{flag} is for CPUs only")
+
+
+def _checked(command: Command) -> tuple[Problem, GpuTarget, GpuForced]:
+    """Everything that can be refused before anything is timed."""
+    check_flags(command)
     problem = cli_compile.problem_of(command)
     check_served(problem)
-    target = _target(command)
+    target = target_of(command)
     artifact.checked(command.emit, target.is_nvidia, "--emit=")
     threads = command.threads_per_block
     if threads is not None and max(threads) > target.max_threads:
@@ -73,7 +78,7 @@ def _checked(command: Command) -> tuple[Problem, GpuTarget, GpuForced]:
     return problem, target, GpuForced(threads, _order(command, problem, canonicalise(problem).canonical))
 
 
-def _target(command: Command) -> GpuTarget:
+def target_of(command: Command) -> GpuTarget:
     """`--cpu` names the GPU; `--architecture` alone may do so, too."""
     architecture, cpu = command.architecture, command.cpu
     if cpu is None or architecture is None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import contextlib
 import logging
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 from ..compiling import library
 from ..compiling.library import Library
@@ -96,15 +97,19 @@ def prepare(command: Command) -> tuple[LibraryMember, ...]:
     if command.manifest is None:
         job = _checked(command)
         return (LibraryMember(job, names.stem(job.problem)),)
+    return _distinct(of_manifest(command, command.manifest, _checked))
+
+
+def of_manifest(command: Command, path: str, checked: Callable[[Command], Any]) -> list[tuple[ManifestEntry, Any]]:
+    """What a function makes of each problem of a manifest. Errors begin with file and line."""
     for field in IN_MANIFEST:
         if getattr(command, field) is not None:
             raise OptionError(f"--{field} contradicts --manifest: every problem stands in the manifest")
-    return _distinct([(entry, _job(command, entry)) for entry in manifest.read(command.manifest)])
-
-
-def _job(command: Command, entry: ManifestEntry) -> Job:
-    with _placed(entry):
-        return _checked(reading.command(entry.given, command, entry.flags))
+    found = []
+    for entry in manifest.read(path):
+        with placed(entry):
+            found.append((entry, checked(reading.command(entry.given, command, entry.flags))))
+    return found
 
 
 def _checked(command: Command) -> Job:
@@ -112,8 +117,8 @@ def _checked(command: Command) -> Job:
 
 
 @contextlib.contextmanager
-def _placed(entry: ManifestEntry | None) -> Iterator[None]:
-    """Errors begin with file and line of the entry."""
+def placed(entry: ManifestEntry | None) -> Iterator[None]:
+    """Let errors begin with file and line of the entry."""
     try:
         yield
     except TtcError as error:
@@ -182,7 +187,7 @@ def _compiled(listed: tuple[LibraryMember, ...]) -> list[Compilation]:
         for number, one in enumerate(listed, 1):
             _log.info("problem %d of %d: %s", number, len(listed), one.stem)
             try:
-                with _placed(one.entry):
+                with placed(one.entry):
                     outcomes.append(_outcome(one.job, f"{number}/{len(listed)} {one.stem}"))
                 if seen:
                     raise KeyboardInterrupt

@@ -146,7 +146,7 @@ def command(given: Mapping[str, Any], base: Command | None = None, flags: Mappin
     if given.get("compiler") == "nvcc" and not {"architecture", "cpu"} & set(given):  # as in the original TTC
         given, checked = {**given, "architecture": "cuda"}, {**checked, "architecture": "cuda"}
     on_gpu = any(is_gpu(given.get(field, "")) for field in ("architecture", "cpu"))
-    emit = LIBRARY_EMIT if "manifest" in given else GPU_EMIT if on_gpu else OBJECT_EMIT
+    emit = GPU_EMIT if on_gpu else LIBRARY_EMIT if "manifest" in given else OBJECT_EMIT
     defaults = {option.field: option.default for option in OPTIONS} | {"emit": emit}
     return Command(**defaults | checked, flags=flags)
 

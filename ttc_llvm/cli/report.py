@@ -21,7 +21,9 @@ from .reading import Command
 
 TOP = 10
 # Versions of the forms of JSON, which docs/reference/ttc.schema.json describes. New fields do not raise them.
-SCHEMAS = {"compile": 1, "contraction": 1, "library": 1, "info": 1, "targets": 1, "solutions": 1, "solution": 1}
+SCHEMAS = dict.fromkeys(
+    ("compile", "contraction", "library", "group", "info", "targets", "solutions", "solution"), 1
+)
 TUNED, GIVEN = "tuned", "given"  # sources of plans: a search just now, and a plan that was asked for
 Rows = Sequence[tuple[str, Sequence[str]]]
 

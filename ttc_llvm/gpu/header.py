@@ -74,8 +74,12 @@ def _constants(launch: Launch) -> list[str]:
 
 
 def _kernel(launch: Launch) -> str:
-    alpha, beta = (int(any(p.name == name for p in launch.parameters)) for name in ("alpha", "beta"))
-    return f"        {{{launch.grid}u, {launch.block}u, {launch.align_a}u, {launch.align_b}u, {alpha}, {beta}}},"
+    return f"        {{{launch.grid}u, {launch.block}u, {launch.align_a}u, {launch.align_b}u, {scalars_taken(launch)}}},"
+
+
+def scalars_taken(launch: Launch) -> str:
+    """1 or 0 for alpha, and for beta: which of them a kernel takes."""
+    return ", ".join(str(int(any(p.name == name for p in launch.parameters))) for name in ("alpha", "beta"))
 
 
 def _real(compute: DType) -> str:

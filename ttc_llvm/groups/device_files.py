@@ -20,7 +20,7 @@ from ..gpu import header, tools
 from ..gpu import kernel as gpu_kernel
 from ..gpu.artifact import KINDS, SINGLE, one_text
 from ..lowering.gpu.boxes import THREADS
-from ..lowering.gpu.launch import GpuImage, Launch
+from ..lowering.gpu.launch import GpuImage
 from ..machine.gpu_target import GpuTarget
 from ..native.marks import check
 from ..native.publish import publish
@@ -164,6 +164,7 @@ def _cubin(made: Bundle) -> bytes:
 def _header(made: Bundle) -> bytes:
     types = dict.fromkeys(map(spelled, (made.blocks.of, made.blocks.to)))
     source = "conj(A)" if made.conjugate else "A"
+    launches = [row.image.launch for row in made.rows]
     needs = dict.fromkeys(f"{side.itemsize & -side.itemsize}" for side in (made.blocks.of, made.blocks.to))
     told = {
         "STEM": made.name,
@@ -177,7 +178,7 @@ def _header(made: Bundle) -> bytes:
         "ALIGN": str(max(made.rows[0].unit, _element(made.blocks))),
         "COUNT": str(len(made.rows)),
         "NAMES": "\n".join(f'        {{"{row.image.launch.entry}", "{row.table}"}},' for row in made.rows),
-        "KERNELS": "\n".join(_kernel(row.image.launch) for row in made.rows),
+        "KERNELS": "\n".join(f"        {{{launch.grid}u, {header.scalars_taken(launch)}}}," for launch in launches),
         "SCALARS": header.scalar_parameters(made.compute),
         "LOCALS": header.scalar_copies(made.compute),
         "CHOICE": header.chosen_kind(made.compute),
@@ -185,8 +186,3 @@ def _header(made: Bundle) -> bytes:
         "BLOCK": str(THREADS),
     }
     return filled(TEMPLATE, told).encode()
-
-
-def _kernel(launch: Launch) -> str:
-    alpha, beta = (int(any(p.name == name for p in launch.parameters)) for name in ("alpha", "beta"))
-    return f"        {{{launch.grid}u, {alpha}, {beta}}},"
