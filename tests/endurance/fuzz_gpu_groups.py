@@ -17,8 +17,7 @@ from ttc_llvm.arrays.checks import scaled
 from ttc_llvm.arrays.scalings import PLAIN
 from ttc_llvm.errors import ArrayError
 from ttc_llvm.groups.blocks import Blocks, read
-from ttc_llvm.groups.boxes import MOST_UNIT, boxes_of
-from ttc_llvm.groups.device_plan import types_of
+from ttc_llvm.groups.boxes import MOST_UNIT, boxes_of, types_of
 from ttc_llvm.lowering.gpu.boxes import launch as launch_of
 from ttc_llvm.lowering.gpu.launch import Slot
 from ttc_llvm.machine.gpu_target import GpuTarget

@@ -171,7 +171,7 @@ def test_arithmetic_on_parts_of_elements_is_refused(tmp_path: Path) -> None:
     ("lines", "options", "told"),
     [
         ("--perm=1,0 --size=4,5\n--perm=1,0 --size=4,5 --dataType=d", "", "all.txt:2: --dataType=d: that of the first"),
-        ("--perm=1,0 --size=4,5 --dataType=c\n--perm=1,0 --size=4,5 --dataType=c --conjugate", "", "all.txt:2: --conju"),
+        ("--perm=1,0 --size=4,5 --dataType=c\n--perm=1,0 --size=4,5 --dataType=c --conjugate", "", "all.txt:2: --conj"),
         ("--perm=1,0 --size=4,4 --inplace", "", "all.txt:1: a problem in place is not served on GPUs"),
         ("--perm=1,0 --size=4,5 --dataType=uint8,float32", "", "groups do not convert uint8 to float32"),
         ("--perm=1,0 --size=4,5 --loopPerm=0,1", "", "all.txt:1: --loopPerm is a decision of a plan: the launch of a"),
@@ -179,7 +179,7 @@ def test_arithmetic_on_parts_of_elements_is_refused(tmp_path: Path) -> None:
         ("--perm=1,0 --size=4,5", "--emit=obj", "--emit=obj: the choices for a group are ptx, cubin, header"),
         ("--perm=1,0 --size=4,5", "--name=1", "group name '1' is no C identifier"),
         ("--perm=1,0 --size=4,5", "--cpu=gfx90a", "target 'gfx90a' is no NVIDIA GPU: groups are for these"),
-        ("--perm=1,0 --size=4,5", "--compiler=nvcc", "--compiler compares a single problem's solution: a group has none"),
+        ("--perm=1,0 --size=4,5", "--compiler=nvcc", "--compiler compares a single problem's solution: a group"),
         ("--perm=1,0 --size=4,5", "--list-files", "--list-files is for CPUs only"),
         ("--perm=1,0 --size=4,5", "--perm=1,0", "--perm contradicts --manifest"),
     ],

@@ -101,7 +101,7 @@ def prepare(command: Command) -> tuple[LibraryMember, ...]:
 
 
 def of_manifest(command: Command, path: str, checked: Callable[[Command], Any]) -> list[tuple[ManifestEntry, Any]]:
-    """What a function makes of each problem of a manifest. Errors begin with file and line."""
+    """Check each problem of a manifest by a function: its results. Errors begin with file and line."""
     for field in IN_MANIFEST:
         if getattr(command, field) is not None:
             raise OptionError(f"--{field} contradicts --manifest: every problem stands in the manifest")

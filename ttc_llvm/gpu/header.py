@@ -74,7 +74,8 @@ def _constants(launch: Launch) -> list[str]:
 
 
 def _kernel(launch: Launch) -> str:
-    return f"        {{{launch.grid}u, {launch.block}u, {launch.align_a}u, {launch.align_b}u, {scalars_taken(launch)}}},"
+    numbers = (launch.grid, launch.block, launch.align_a, launch.align_b)
+    return f"        {{{''.join(f'{number}u, ' for number in numbers)}{scalars_taken(launch)}}},"
 
 
 def scalars_taken(launch: Launch) -> str:

@@ -10,8 +10,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..arrays.scalings import PLAIN, Scaling
 from ..errors import ArrayError
 from ..lowering.gpu.boxes import ENTRY_BYTES, SIDE, TASK_BYTES, VOLUME
+from ..problem import dtypes
+from ..problem.canonical import Canonical, from_axes
+from ..problem.kinds import COPY
 from .blocks import Blocks, Ranked
 from .ragged import Words
 
@@ -142,6 +146,14 @@ def _distinct(rows: Words) -> tuple[Words, Words]:
         if kind == len(first):
             first.append(k)
     return np.array(first, np.int64), which
+
+
+def types_of(scale: Scaling, unit: int) -> Canonical:
+    """The types and kinds of a launch: of units that are moved, or of numbers."""
+    if scale is PLAIN or scale.types is None:
+        item = dtypes.carrier(unit)
+        return from_axes((), item, item, COPY).canonical
+    return from_axes((), *scale.types, scale.kinds, scale.conjugate).canonical
 
 
 # --- the table ------------------------------------------------------------------------------------------------

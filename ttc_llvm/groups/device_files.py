@@ -30,8 +30,7 @@ from ..problem import dtypes, names
 from ..problem.dtypes import DType, Kind
 from ..problem.kinds import Alpha, Beta
 from .blocks import Blocks
-from .boxes import MOST_UNIT, Boxes, boxes_of
-from .device_plan import types_of
+from .boxes import MOST_UNIT, Boxes, boxes_of, types_of
 from .ragged import Words
 
 TEMPLATE = Path(header.__file__).with_name("group.h.in")

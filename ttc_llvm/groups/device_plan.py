@@ -22,12 +22,9 @@ from ..gpu.memory import DeviceWords
 from ..machine.gpu_target import GpuTarget
 from ..operands.device import empty_like
 from ..operands.streams import stream_for
-from ..problem import dtypes
-from ..problem.canonical import Canonical, from_axes
-from ..problem.kinds import COPY
 from ..runtime.once import obtain
 from .blocks import Blocks
-from .boxes import MOST_UNIT, Boxes, boxes_of
+from .boxes import MOST_UNIT, Boxes, boxes_of, types_of
 from .group import Group
 from .ragged import Words
 from .reading import Side
@@ -213,11 +210,3 @@ class _Launch:
                 self._there = pairs
             self._kernel.enqueue(found, stream, self._table.address, self._addresses.address, scale.alpha, scale.beta)
             self._addresses.used(stream)
-
-
-def types_of(scale: Scaling, unit: int) -> Canonical:
-    """The types and kinds of a launch: of units that are moved, or of numbers."""
-    if scale is PLAIN or scale.types is None:
-        item = dtypes.carrier(unit)
-        return from_axes((), item, item, COPY).canonical
-    return from_axes((), *scale.types, scale.kinds, scale.conjugate).canonical
