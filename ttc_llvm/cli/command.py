@@ -76,7 +76,7 @@ def _command(argv: list[str]) -> int:
     from . import library as cli_library
 
     if gpu_cli.wanted(command) and command.einsum is None:
-        return (gpu_cli if command.manifest is None else cli_group).run(command)
+        return gpu_cli.run(command) if command.manifest is None else cli_group.run(command)
     if cli_library.wanted(command):
         return cli_library.run(command)
     return cli_compile.run(command) if command.einsum is None else cli_contract.run(command)
