@@ -100,6 +100,8 @@ ELSEWHERE = ("--architecture=cuda", "--compiler=")
 def test_commands_of_pages_run(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Those of suites list their cases, others time nothing; those that need a GPU or compilers are parsed only."""
     monkeypatch.chdir(tmp_path)
+    for name, lines in re.findall(r"^\$ cat (\S+)\n((?:[^$`].*\n)*)", (DOCS.parent / page).read_text(), re.MULTILINE):
+        Path(name).write_text(lines, encoding="utf-8")
     for words in {tuple(words) for found, words in commands() if found == page}:
         more = MORE.get(words[0], "--maxImplementations=1")
         if not any(word.startswith(LATER if words[0] in MORE else (*LATER, *ELSEWHERE)) for word in words):
