@@ -39,11 +39,13 @@ TARGETS = tuple(map(lookup.find, machine.ROWS))
 ZEN4 = lookup.find("znver4")
 THREADS = (16, 64, 192)
 CASES = [c for c in suites.cases(("ttc57", "ragged", "small-dims")) if c.suite != "small-dims" or "bshd" in c.name]
+UNCHAINED = [c for c in CASES if c.suite == "ragged" and c.name in ("07+1", "07+7")]  # where 192 threads are busy
+SOME = CASES if FULL else [*CASES[::19], *UNCHAINED]
 STRETCHES = 20  # of B on a thread: one more or less is little then
 
 
 @pytest.mark.parametrize("threads", THREADS)
-@pytest.mark.parametrize("case", CASES[:: 1 if FULL else 19], ids=lambda case: f"{case.suite}-{case.name}")
+@pytest.mark.parametrize("case", SOME, ids=lambda case: f"{case.suite}-{case.name}")
 def test_threads_have_even_shares_and_lines_and_pages_of_their_own(case: BenchCase, threads: int) -> None:
     """Where a thread that reads whole lines of A has to write parts of many rows of B, it shares a page, or a line, at
     both ends of each."""
@@ -85,8 +87,11 @@ def test_grids_keep_the_rest_of_a_plan(drawn: tuple[Case, CpuPlan, Target, int],
     if c.elements == 0:
         return
     (a, b), store = storages(case), resolve(c, plan, target).store
-    for found in many_threads.grids(c, target, plan, threads, tiled):
-        assert resolve(c, check(found, c), target).store in (store, Store.COMBINED, Store.JOINED)
+    offered = many_threads.grids(c, target, plan, threads, tiled)
+    stores = [resolve(c, check(found, c), target).store for found in offered]
+    kept = [store is own or own in (Store.COMBINED, Store.JOINED) for own in stores]
+    assert all(kept) or not any(many_threads.keeps_busy(c, f, threads) for f, k in zip(offered, kept, strict=True) if k)
+    for found in offered:
         assert (found.block, found.inner, found.prefetch) == (plan.block, plan.inner, plan.prefetch)
         assert not tiled or found.tile == plan.tile
         division = Division(c, found.grid(c.extents), threads)

@@ -36,19 +36,30 @@ def divides(canonical: Canonical, threads: int) -> bool:
     return threads >= MANY and canonical.elements * canonical.b.itemsize >= threads * SHARE
 
 
-def grids(canonical: Canonical, target: Target, plan: CpuPlan, threads: int, tiled: bool) -> Iterator[CpuPlan]:
-    """The plan with such grids, of ever more axes. tiled: tiles are to stay as they are."""
-    axes = [k for k in canonical.along("b") if canonical.extents[k] > 1]
-    short, store = _short(canonical, target, plan), resolve(canonical, plan, target).store
+def grids(canonical: Canonical, target: Target, plan: CpuPlan, threads: int, tiled: bool) -> list[CpuPlan]:
+    """The plan with such grids, of ever more axes. They keep its store, but where none that does has a task for every
+    thread. tiled: tiles are to stay as they are."""
+    offered = [one for one in _grids(canonical, target, plan, threads, tiled) if has_room(canonical, one, target)]
+    store = resolve(canonical, plan, target).store
     stores = tuple(Store) if store is Store.BUFFERED else (store,)  # runs may be chained with another grid
+    kept = [one for one in offered if resolve(canonical, one, target).store in stores]
+    return kept if any(keeps_busy(canonical, one, threads) for one in kept) else offered
+
+
+def keeps_busy(canonical: Canonical, plan: CpuPlan, threads: int) -> bool:
+    """True where there is a task for every thread."""
+    return Division(canonical, plan.grid(canonical.extents), threads).parts == threads
+
+
+def _grids(canonical: Canonical, target: Target, plan: CpuPlan, threads: int, tiled: bool) -> Iterator[CpuPlan]:
+    axes = [k for k in canonical.along("b") if canonical.extents[k] > 1]
+    short = _short(canonical, target, plan)
     for count in range(1, len(axes) + 1):
         *outer, last = axes[:count]
         for tile in dict.fromkeys([plan.tile] if tiled else _tiles(canonical, plan.tile, short, outer)):
             for unit in dict.fromkeys([tile[last]] if tiled else [tile[last], short[last]]):
                 steps = _steps(canonical, {k: tile[k] for k in outer}, last, unit, threads)
-                found = with_grid(canonical, replace(plan, tile=tile), steps)
-                if has_room(canonical, found, target) and resolve(canonical, found, target).store in stores:
-                    yield found
+                yield with_grid(canonical, replace(plan, tile=tile), steps)
 
 
 def _short(canonical: Canonical, target: Target, plan: CpuPlan) -> Extents:
