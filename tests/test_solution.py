@@ -29,7 +29,7 @@ from tiers import examples
 import ttc_llvm
 from ttc_llvm import locks
 from ttc_llvm.compiling.solution import Solution
-from ttc_llvm.errors import ArrayError, OptionError, ProblemError, TargetError
+from ttc_llvm.errors import ArrayError, OptionError, PlanError, ProblemError, TargetError
 from ttc_llvm.lowering import fallback, lower
 from ttc_llvm.lowering.bodies import default_plan
 from ttc_llvm.lowering.fallback import Fallback, for_misaligned_b
@@ -490,6 +490,19 @@ def test_a_pickled_plan_of_another_program_is_planned_anew(monkeypatch: pytest.M
 def test_problems_pickle() -> None:
     problem = Problem((1, 0), (3, 4), "cz", lda=(5, 6), alpha=2j, conjugate=True)
     assert pickle.loads(pickle.dumps(problem)) == problem
+
+
+@pytest.mark.parametrize(
+    ("more", "given"), [(-1, "{} values"), (1, "{} values"), (None, "a dict")], ids=["short", "long", "other"]
+)
+def test_pickles_of_other_revisions_are_refused(more: int | None, given: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    problem, count = Problem((1, 0), (3, 4)), len(dataclasses.fields(Problem))
+    state = {"perm": (1, 0)} if more is None else [None] * (count + more)
+    monkeypatch.setattr(Problem, "__getstate__", lambda self: state)
+    text = pickle.dumps(problem)
+    given = given.format(count + (more or 0))
+    with pytest.raises(PlanError, match=f"version of ttc_llvm: its Problem is {given}, and must be a list of {count}"):
+        pickle.loads(text)
 
 
 def test_damaged_object_code_is_compiled_anew(

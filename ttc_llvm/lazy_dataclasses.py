@@ -13,6 +13,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from . import locks
+from .errors import PlanError
 from .lazy_methods import (
     MISSING,
     Compiled,
@@ -139,7 +140,14 @@ def _state(self: Any) -> list[Any]:
     return [getattr(self, name) for name in self._own_fields]
 
 
-def _restore(self: Any, state: list[Any]) -> None:
+def _restore(self: Any, state: Any) -> None:
+    count = len(self._own_fields)
+    if not isinstance(state, list) or len(state) != count:
+        given = f"{len(state)} values" if isinstance(state, list) else f"a {type(state).__name__}"
+        name = type(self).__name__
+        raise PlanError(
+            f"this pickle was made by another version of ttc_llvm: its {name} is {given}, and must be a list of {count}"
+        )
     for name, value in zip(self._own_fields, state, strict=True):
         object.__setattr__(self, name, value)
 
