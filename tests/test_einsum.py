@@ -245,6 +245,7 @@ REFUSED = [
     (("ij,jk,kl", A, B, B.T), {"optimize": "fast"}, r"optimize 'fast' leads to no path"),
     (("ij,jk", A, B), {"optimize": [(0, 5)]}, r"optimize \[\(0, 5\)\] is no path for 2 operands: step \(0, 5\)"),
     (("ij,jk", A, B), {"optimize": 5}, r"optimize 5 leads to no path"),
+    (("ij,jk->ik", A, B.astype("m8[s]")), {}, r"dtypes float64 and timedelta64\[s\] have none in common"),
     (("ij->ji", A), {"optimize": [(0, 1)]}, r"optimize \[\(0, 1\)\] is no path for 1 operand: step \(0, 1\)"),
 ]
 
@@ -262,6 +263,16 @@ def test_paths_of_two_operands_are_taken_as_numpy_takes_them() -> None:
         assert np.allclose(ttc_llvm.einsum("ij,jk", A, B, optimize=path), A @ B), path
         counted = ttc_llvm.einsum("ij,jk,kl", *(x.astype(int) for x in (A, B, B.T)), optimize=[(1, 2), (0, 1)])
         assert (counted == A @ B @ B.T).all()
+
+
+def test_a_path_may_hold_steps_of_one_operand() -> None:
+    for path in ([(0,), (0, 1), (1, 0)], [(0, 1), (0, 1), (0,)], [(0, 1, 2), (0,)]):
+        out = np.full((3, 4), np.nan)
+        assert ttc_llvm.einsum("ij,jk,lk->il", A, B, B, out=out, optimize=path) is out
+        assert np.allclose(out, A @ B @ B.T), path
+    one: list[Any] = [[], [(0,)], ["einsum_path"], [(0,), (0,)]]
+    for steps in one:
+        assert (ttc_llvm.einsum("ij->ji", A, optimize=steps) == A.T).all(), steps
 
 
 @pytest.mark.parametrize("out", ["test", 5, [[0.0] * 5] * 3])
@@ -315,6 +326,20 @@ def test_tensordot(axes: Any) -> None:
     assert np.allclose(out, wanted)
 
 
+def test_spans_of_time_are_numpys() -> None:
+    spans, numbers = A.astype(int).astype("m8[s]"), np.arange(20).reshape(4, 5)
+    wanted = np.tensordot(spans, numbers, 1)
+    out = np.zeros(wanted.shape, wanted.dtype)
+    for found in (ttc_llvm.tensordot(spans, numbers, 1), ttc_llvm.tensordot(spans, numbers, 1, out=out), out):
+        assert found.dtype == wanted.dtype and (found == wanted).all()
+    assert (ttc_llvm.tensordot(spans, B, 1) == np.tensordot(spans, B, 1)).all()  # objects
+    with pytest.raises(ttc_llvm.ArrayError, match=r"out has shape \(3, 4\): the result has \(3, 5\)"):
+        ttc_llvm.tensordot(spans, numbers, 1, out=np.zeros((3, 4), wanted.dtype))
+    for dates, place in ((A.astype("M8[s]"), None), (spans, np.zeros(wanted.shape))):
+        with pytest.raises(ttc_llvm.ArrayError, match=r"numpy\.tensordot says"):
+            ttc_llvm.tensordot(dates, numbers, 1, out=place)
+
+
 def test_arrays_name_axes() -> None:
     for axes in (np.array([[1], [0]]), ([1], np.array([0])), (np.array(1), np.int8(0)), np.array(1)):
         assert np.allclose(ttc_llvm.tensordot(A, B, axes), A @ B)
@@ -324,6 +349,7 @@ def test_arrays_name_axes() -> None:
     ("axes", "message"),
     [
         (4, r"axes 4 is not in 0\.\.2, the axes of a"),
+        (-1, r"axes -1 is not in 0\.\.2, the axes of a"),
         (([0], [0, 1]), r"name 1 axis of a, but 2 of b"),
         (([2], [0]), r"axis 2 of a is not in -2\.\.1"),
         (([0, 0], [0, 1]), r"name an axis of a twice"),

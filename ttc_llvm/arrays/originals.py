@@ -7,3 +7,4 @@ import numpy as np
 TRANSPOSE = np.transpose
 CONTIGUOUS = {"C": np.ascontiguousarray, "F": np.asfortranarray}
 EINSUM = np.einsum
+TENSORDOT = np.tensordot

@@ -7,24 +7,30 @@ from typing import Any
 
 import numpy as np
 
-from ..arguments import count, integer, integers, sequence, shown
-from ..errors import ProblemError
+from ..arguments import count, integer, integers, reason, sequence, shown
+from ..arrays import originals
+from ..errors import ArrayError, ProblemError, TtcError
 from ..operands.operand import Array
-from ..operands.reading import has_functions, operand
+from ..operands.reading import has_functions, operand, result_place
 from . import einsum
 from .calls import Call
 from .expression import FIRST_OF_ELLIPSIS
 
+TIMES = "mM"  # kinds of types: dates and spans of time
+
 
 def in_all_steps(a: Any, b: Any, axes: Any, out: Any, lasting: tuple[Hashable, Array, Array] | None) -> Any:
     """The result in all steps. lasting: as for `einsum.in_all_steps`."""
-    shapes = [_shape(a, "a"), _shape(b, "b")]
+    views = [_view(a, "a"), _view(b, "b")]
+    shapes = [tuple(x.shape) for x in views]
     ranks = [len(shape) for shape in shapes]
     summed = [_axes(given, rank, name) for given, rank, name in zip(_pairs(axes, ranks[0]), ranks, "ab", strict=True)]
     if len(summed[0]) != len(summed[1]):
         named = count(len(summed[0]), "axis", "axes")
         raise ProblemError(f"axes {shown(axes)} name {named} of a, but {len(summed[1])} of b")
     _agree(shapes, summed)
+    if any(isinstance(x, np.ndarray) and x.dtype.kind in TIMES for x in views):
+        return _by_numpy(views, summed, out)
     labels_a, labels_b = [*range(ranks[0])], [*range(ranks[0], sum(ranks))]
     for k, (first, second) in enumerate(zip(*summed, strict=True)):
         labels_a[first] = labels_b[second] = sum(ranks) + k
@@ -36,10 +42,26 @@ def in_all_steps(a: Any, b: Any, axes: Any, out: Any, lasting: tuple[Hashable, A
     return einsum.in_all_steps(given, Call(out), lasting)
 
 
-def _shape(x: Any, name: str) -> tuple[int, ...]:
-    if isinstance(x, np.ndarray) or has_functions(x):
-        return tuple(x.shape)
-    return operand(x, name).view.shape
+def _view(x: Any, name: str) -> Any:
+    """What has the shape of an operand."""
+    return x if isinstance(x, np.ndarray) or has_functions(x) else operand(x, name).view
+
+
+def _by_numpy(operands: Sequence[Any], axes: Any, out: Any) -> Any:
+    """NumPy's result, of what its `einsum` does not take."""
+    place = None if out is None else result_place(out, "out").view
+    try:
+        result = originals.TENSORDOT(operands[0], operands[1], axes)
+        if place is None:
+            return result
+        if place.shape != result.shape:
+            raise ArrayError(f"out has shape {place.shape}: the result has {result.shape}")
+        np.copyto(place, result, "same_kind")
+        return out
+    except (MemoryError, TtcError):
+        raise
+    except Exception as error:
+        raise ArrayError(f"numpy.tensordot says: {reason(error)}") from error
 
 
 def _agree(shapes: Sequence[Sequence[int]], summed: Sequence[Sequence[int]]) -> None:

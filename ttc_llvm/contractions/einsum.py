@@ -38,7 +38,7 @@ def in_all_steps(given: Sequence[Any], call: Call, lasting: tuple[Hashable, Arra
     sizes = extents(stated, [x.shape for x in arrays])
     one_of("casting", call.casting, CASTINGS, ArrayError)
     one_of("order", call.order, ORDERS, ArrayError)
-    kind = np.result_type(*arrays) if call.dtype is None else as_dtype(call.dtype)
+    kind = _common(arrays) if call.dtype is None else as_dtype(call.dtype)
     if kind.char not in PRODUCTS:
         if not isinstance(call.optimize, bool):  # NumPy knows fewer names, and asks for a heading of paths
             call = call._replace(optimize=["einsum_path", *network.path(stated, arrays, call.optimize)])
@@ -63,6 +63,15 @@ def _on_host(given: Operand, name: str) -> Array:
     if given.on_device:
         raise ArrayError(f"{name} is on a device: contractions run on the host")
     return given.view if type(given.view) is np.ndarray else np.asarray(given.view)
+
+
+def _common(arrays: Sequence[Array]) -> np.dtype[Any]:
+    """The type of the arithmetic, where none is asked for."""
+    try:
+        return np.result_type(*arrays)
+    except TypeError:
+        named = " and ".join(str(kind) for kind in dict.fromkeys(x.dtype for x in arrays))
+        raise ArrayError(f"dtypes {named} have none in common: all operands are computed with in one") from None
 
 
 def _cast(x: Array, kind: np.dtype[Any], casting: Any, name: str) -> Array:

@@ -20,8 +20,8 @@ def path(expression: Expression, arrays: Sequence[Array], optimize: Any) -> Path
     """The operands to be contracted at each step, by position among those that are left; results go to the end.
 
     optimize: as in `np.einsum`: True, False (from left to right), "greedy", "optimal", a name and a memory limit, or a
-    path. opt_einsum finds it where it is installed, else NumPy; two operands need no search. OptionError where it is
-    none.
+    path. opt_einsum finds it where it is installed, else NumPy; two operands need no search, and one no step.
+    OptionError where it is none.
     """
     operands = len(arrays)
     if operands <= 2 and (optimize is None or isinstance(optimize, (bool, str))):
@@ -31,7 +31,7 @@ def path(expression: Expression, arrays: Sequence[Array], optimize: Any) -> Path
     given = _given(optimize)
     found = given if given is not None else _found(expression, arrays, optimize)
     _check(found, operands, optimize)
-    return found
+    return found or ((0,),)
 
 
 def _given(optimize: Any) -> Path | None:
