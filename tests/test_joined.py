@@ -59,6 +59,9 @@ def joins(c: Canonical, plan: CpuPlan, wanted: Target) -> bool:
         (Problem((1, 0), (97, 201), "i16"), AVX512, {}, True),
         (Problem((1, 0), (97, 201), "i8"), AVX512, {}, False),
         (Problem((1, 0), (97, 201), "sd"), AVX512, {}, False),
+        (Problem((1, 0), (97, 201), "sr,s"), AVX512, {}, True),
+        (Problem((1, 0), (97, 201), "i32,s"), AVX512, {}, True),
+        (Problem((1, 0), (97, 201), "i32,s", alpha=2.0), AVX512, {}, False),  # by way of double precision
         (Problem((1, 0), (97, 201), "c", conjugate=True), AVX512, {}, True),
         (Problem((1, 0), (97, 201), alpha=2.0), AVX512, {}, True),
         (Problem((1, 0), (97, 201)), AVX2, {}, False),
@@ -164,6 +167,10 @@ def test_lines_are_joined_in_the_right_order(problem: Problem, sizes: tuple[int,
         ("d", -1.5),
         ("c", 1 - 0.5j),
         ("z", 2j),
+        ("sr,s", 1.0),
+        ("sr,s", 2.5),
+        ("i32,s", 1.0),
+        ("f16,bf16", 1.0),
     ],
 )
 @pytest.mark.parametrize(("problem", "sizes"), SHAPES, ids=lambda value: str(value)[:40])

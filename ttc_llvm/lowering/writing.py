@@ -168,12 +168,12 @@ def _is_by_rows(canonical: Canonical, wanted: bool, target: Target) -> bool:
 
 
 def _joins(canonical: Canonical, plan: CpuPlan, target: Target) -> bool:
-    """True where registers are as long as lines of B and of A's type, micro-tiles have whole lines of B's runs, in
-    order, no run is shorter than a line, and the machine can take a line out of two registers."""
+    """True where registers are as long as lines of B and hold numbers of A's size, micro-tiles have whole lines of B's
+    runs, in order, no run is shorter than a line, and the machine can take a line out of two registers."""
     size, extents = canonical.b.itemsize, canonical.bounds
-    if not (canonical.a == canonical.b == canonical.compute and target.line == target.vector_bits // 8):
+    if not (canonical.a.itemsize == size and canonical.b == canonical.between and target.joins(size)):
         return False
-    if not target.joins(size):
+    if target.line != target.vector_bits // 8:
         return False
     *inside, last = run_of_b(canonical, plan)
     width = prod(extents[k] for k in inside) * size  # bytes
