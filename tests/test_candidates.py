@@ -25,7 +25,7 @@ from ttc_llvm.problem.kinds import Alpha, Beta, Kinds
 from ttc_llvm.problem.problem import Problem
 from ttc_llvm.tuning.cost.cost import Model, operations
 from ttc_llvm.tuning.cost.model import model_plan, ranked
-from ttc_llvm.tuning.space import blocks, candidates, neighbours
+from ttc_llvm.tuning.space import blocks, candidates, neighbours, walk
 from ttc_llvm.tuning.space.chained import chained_seeds
 from ttc_llvm.tuning.space.choices import FREE, Forced, can_stream, inner_orders, tile_orders
 
@@ -157,12 +157,16 @@ def test_whole_rows_of_bytes_are_not_made_of_half_registers() -> None:
     assert (3, 64) in blocks.blocks(image, AVX512)
 
 
-def test_columns_that_become_bytes_descend_twice(monkeypatch: pytest.MonkeyPatch) -> None:
-    problem = canonical((1, 0), (5000, 8000), kind="s,e4m3fn")
-    model = Model(problem, AVX512, 1)
-    again = next(candidates.enumerate_plans(problem, AVX512, FREE, model.costs))
-    monkeypatch.setattr(candidates, "descends_again", lambda *_: False)
-    assert model(again) < model(next(candidates.enumerate_plans(problem, AVX512, FREE, model.costs)))
+def test_conversions_descend_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    chosen: dict[str, list[float]] = {}
+    for further in (walk.descents, lambda *_: (0, 0)):
+        monkeypatch.setattr(walk, "descents", further)
+        for pair, perm, size in (("s,e4m3fn", (1, 0), (5000, 8000)), ("i64,s", (0, 3, 2, 1), (232, 16, 75, 96))):
+            problem = canonical(perm, size, kind=pair)
+            model = Model(problem, AVX512, 1)
+            found = next(candidates.enumerate_plans(problem, AVX512, FREE, model.costs))
+            chosen.setdefault(pair, []).append(model(found))
+    assert all(long < short for long, short in chosen.values())
 
 
 def test_columns_are_rounded_to_bytes_in_short_micro_tiles() -> None:

@@ -1,60 +1,36 @@
-"""Plans to try: lazily enumerated, the cost model's best first.
-
-Seeds vary the size and shape of tiles and what is prefetched. The best few descend: one decision after the other takes
-the choice that the model likes best; columns that become bytes descend twice. The best-first walk then goes on from
-each plan it yields to that plan's neighbours (one decision changed), so that rank 20 does not mean 20! loop orders;
-plans of a tile that has been offered wait, so that the first ones differ.
-"""
+"""Plans to try: lazily enumerated, the cost model's best first. Seeds vary the size and shape of tiles and what is
+prefetched; a walk goes on from them."""
 
 from __future__ import annotations
 
-import heapq
 import itertools
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from math import log
-from operator import itemgetter
 
 from ttc_llvm.lowering.plan import PLAIN, CpuPlan, Fetch, Store
 from ttc_llvm.lowering.tile_sizes import cover, fitted, merge
-from ttc_llvm.lowering.writing import pays, room_depends_on
+from ttc_llvm.lowering.writing import pays
 from ttc_llvm.machine.target import Target
 from ttc_llvm.problem.canonical import Canonical
 
 from . import in_place
-from .blocks import blocks, cuts_to_bytes, least_rows, same_unit_axis, unit_axes, width
+from .blocks import blocks, least_rows, same_unit_axis, unit_axes, width
 from .chained import chained_seeds
 from .choices import SILENT, Forced, allowed_stores, block_fetch, inner_orders, tile_orders, usual_fetch
-from .neighbours import CHANGES, Change, neighbours, settled
+from .neighbours import settled
+from .walk import Costs, Walk
 
 RUNS = (128, 512, 2048)  # bytes of a tile along A and along B: what lies between is found by descending
 LONG_RUNS = (256, 1024, 4096, 16384)  # where rows of A are rows of B, and of B where they leave scratch
-DESCENTS = 3  # seeds that descend before the first plan is offered
 ABREAST = (1, 2, 4)  # micro-tiles that walk along rows side by side
 WALKS = {Fetch.BLOCKS: (0, 4, 6), Fetch.FAR: (0, 4, 8)}  # distances of their prefetches
-WALK_NEIGHBOURS = 24  # pushed per yielded plan: the walk is wide enough, and stays lazy
-SIBLING = 0.02  # by how much of its cost a plan waits for every plan of its tile that has been offered
-ALIKE = 0.01  # the same, for every plan that stores in the same way: processors differ in what that costs
 WASTE = 6.0  # how much more a tile's remainders count than its distance from the wanted size, both in log
-Costs = Callable[[Sequence[CpuPlan]], Sequence[float]]
 
 
 def enumerate_plans(canonical: Canonical, target: Target, forced: Forced, costs: Costs) -> Iterator[CpuPlan]:
     """Every plan worth trying, best first by the cost model; deterministic."""
-    walk = _CpuWalk(canonical, target, forced, costs)
-    walk.push(starts(canonical, target, forced))
-    for _ in range(1 + descends_again(canonical, target)):
-        best = heapq.nsmallest(DESCENTS, walk.costs.items(), key=itemgetter(1))
-        walk.descend([plan for plan, _ in best])
-    while walk.heap:
-        yield from walk.step()
-
-
-def descends_again(canonical: Canonical, target: Target) -> bool:
-    """True where columns become bytes: the best plans have other micro-tiles than the seeds, and these want other
-    tiles, prefetches and walks, which one descent has decided before it comes to micro-tiles."""
-    return cuts_to_bytes(canonical, target) and not same_unit_axis(canonical)
+    return Walk(canonical, target, forced, costs).plans(starts(canonical, target, forced))
 
 
 def starts(canonical: Canonical, target: Target, forced: Forced) -> Iterator[CpuPlan]:
@@ -62,51 +38,6 @@ def starts(canonical: Canonical, target: Target, forced: Forced) -> Iterator[Cpu
     every = tuple(seeds(canonical, target, forced))
     first = [plan for plan in every if pays(canonical, plan, target) or forced.blockings]
     return (settled(canonical.extents, forced, plan) for plan in first or every)
-
-
-class _CpuWalk:
-    """Plans to be offered, by cost; equal ones as they came."""
-
-    def __init__(self, canonical: Canonical, target: Target, forced: Forced, model: Costs) -> None:
-        self.problem, self.model = (canonical, target, forced), model
-        self.heap: list[tuple[float, int, CpuPlan]] = []
-        self.costs: dict[CpuPlan, float] = {}
-        self.offered: Counter[tuple[int, ...]] = Counter()
-        self.stored: Counter[Store] = Counter()
-        self.count = itertools.count()
-
-    def push(self, plans: Iterable[CpuPlan]) -> None:
-        """Plans to be offered, each once; their form is settled."""
-        new = [plan for plan in dict.fromkeys(plans) if plan not in self.costs]
-        for plan, cost in zip(new, self.model(new), strict=True):
-            self.costs[plan] = cost
-            heapq.heappush(self.heap, (cost, next(self.count), plan))
-
-    def descend(self, plans: Iterable[CpuPlan]) -> None:
-        """Push the neighbours of each plan, and those of its best one after every kind of decision. Plans descend side
-        by side: the model is faster with many at a time."""
-        for change in CHANGES:
-            found = [[plan, *self._changed(change, plan)] for plan in dict.fromkeys(plans)]
-            self.push(itertools.chain(*found))
-            plans = [min(group, key=self.costs.__getitem__) for group in found]
-
-    def _changed(self, change: Change, plan: CpuPlan) -> Iterator[CpuPlan]:
-        canonical, target, forced = self.problem
-        others = (settled(canonical.extents, forced, other) for other in change(*self.problem, plan))
-        known = None if forced.blockings else room_depends_on(plan)  # plans that are forced need not have room
-        return (p for p in others if p in self.costs or room_depends_on(p) == known or pays(canonical, p, target))
-
-    def step(self) -> Iterator[CpuPlan]:
-        """The cheapest plan, if it need not wait; its neighbours are pushed."""
-        waited, _, plan = heapq.heappop(self.heap)
-        cost = self.costs[plan] * (1 + SIBLING * self.offered[plan.tile] + ALIKE * self.stored[plan.store])
-        if cost > waited and self.heap and cost > self.heap[0][0]:
-            heapq.heappush(self.heap, (cost, next(self.count), plan))
-            return
-        self.offered[plan.tile] += 1
-        self.stored[plan.store] += 1
-        yield plan
-        self.push(itertools.islice(neighbours(*self.problem, plan), WALK_NEIGHBOURS))
 
 
 def paper_space(canonical: Canonical, target: Target, forced: Forced) -> Iterator[CpuPlan]:
