@@ -39,7 +39,7 @@ def micro(k: Context, b: ir.IRBuilder, node: Micro, box: Box) -> None:
     if node.remainder_axes:
         k.edges.call(b, node, pointers, box.lengths, box.further(node))
         return
-    slots = (box.pointers[SLOTS], box.views[SLOTS]) if line else None
+    slots = (k.joined, (box.pointers[SLOTS], box.views[SLOTS])) if line else None
     first = _begins_run(b, line, box) if line and prod(node.block[j] for j in line.run) >= line.elements else None
     code = MicroTileCode(
         k.module, b, tile, pointers, k.scalars, k.sizes, {}, slots, first, further=box.further(node)

@@ -20,7 +20,7 @@ from ttc_llvm.problem.kinds import Alpha, Beta
 from . import network, scalable, segments
 from .carriers import carrier_type, lanes_of, units
 from .conversion import convert
-from .joined import Boundary, Destination, LineJoiner
+from .joined_rows import JoinedRows
 from .llvmlite_extensions import shuffle
 from .memory import Access, store_non_temporal
 from .micro_tile import MicroTile, Sizes
@@ -35,16 +35,16 @@ from .vector_loads import arithmetic_fence, kept_whole
 class MicroTileCode:
     """One micro-tile at these (source, target) pointers, and the values computed so far.
 
-    lengths: run-time length per remainder axis; slots: of its rows' partial lines, where registers are joined to lines;
-    first: whether runs begin here, None where they cannot; continuation: in the next row of B, of a peeled one;
-    further: the pointers of what is added.
+    lengths: run-time length per remainder axis; slots: of its rows' partial lines, where registers are joined to lines,
+    and what joins them; first: whether runs begin here, None where they cannot; continuation: in the next row of B, of
+    a peeled one; further: the pointers of what is added.
     """
 
     def __init__(
         self,
         module: ir.Module, b: ir.IRBuilder, tile: MicroTile, pointers: tuple[ir.Value, ir.Value],
         scalars: Mapping[Op, Scalars], sizes: Sizes, lengths: dict[int, ir.Value],
-        slots: tuple[ir.Value, View] | None = None, first: ir.Value | None = None,
+        slots: tuple[JoinedRows, tuple[ir.Value, View]] | None = None, first: ir.Value | None = None,
         continuation: Continuation | None = None, further: Sequence[ir.Value] = (),
     ) -> None:  # fmt: skip
         self.module, self.b, self.tile, self.scalars, self.sizes = module, b, tile, scalars[tile.node.op], sizes
@@ -62,9 +62,6 @@ class MicroTileCode:
         self.together = tile.stored_together
         self.held: list[ir.Value] = []
         self.slots, self.first, self.continuation = slots, first, continuation
-        self.partial: ir.Value | None = None  # partial line of the row at hand
-        self.boundary: Boundary | None = None  # before its registers
-        self.joiner = None if slots is None else LineJoiner.of(self.store_side)
         pairs = [(one, (pointer, self.target)) for one, pointer in zip(tile.further, further, strict=True)]
         self.further = [MicroTileCode(module, b, one, both, scalars, sizes, lengths) for one, both in pairs]
 
@@ -174,11 +171,11 @@ class MicroTileCode:
     def finish(self, number: int) -> None:
         """Scale one register of B and store it."""
         node, register, b = self.tile.node, self.tile.b.registers[number], self.b
+        if self.slots is not None and self.net is not None:
+            self._join(*self.slots, number, self.output(number))
+            return
         address = self.address(self.target, node.target, register)
         a = None if self.net is None else self.output(number)
-        if self.slots is not None and self.joiner is not None and a is not None:
-            self._join(self.joiner, self.address(*self.slots, register), number, a, address)
-            return
         old = None
         if node.op.beta is not Beta.ZERO:
             loaded = self.store_side.load(b, self._unwritten(address, register), register)
@@ -199,19 +196,16 @@ class MicroTileCode:
         whole, self.held = kept_whole(self.module, b, scalable.joined(b, self.held, value.type)), []
         store_non_temporal(self.module, b, whole, first, self.together * self.tile.b.lanes * view.dtype.itemsize)
 
-    def _join(self, joiner: LineJoiner, slot: ir.Value, number: int, a: ir.Value, address: ir.Value) -> None:
-        """Join a register to the partial line of its row, which is in its slot before the row's first register here and
-        after its last one."""
-        b, side = self.b, self.tile.b
-        in_row = -(-prod(self.tile.node.block[k] for k in side.run) // side.lanes)
-        first = number % in_row == 0
-        before = joiner.partial_line(b, slot) if first or self.partial is None else self.partial
-        if self.boundary is None or first or not joiner.whole:
-            self.boundary = joiner.boundary(b, address, in_row)
-        place = Destination(address, self.boundary, self.first if first else None)
-        self.partial = joiner.join(b, before, a, place, len(side.registers[number].elements), self._scaled)
-        if (number + 1) % in_row == 0:
-            joiner.keep(b, self.partial, slot)
+    def _join(self, joined: JoinedRows, slots: tuple[ir.Value, View], number: int, value: ir.Value) -> None:
+        """Keep a register of B until its row is whole, and join that to the partial line in its slot."""
+        self.held.append(value)
+        side, count = self.tile.b, len(self.held)
+        if count < -(-prod(self.tile.node.block[k] for k in side.run) // side.lanes):
+            return
+        row, values, self.held = side.registers[number + 1 - count : number + 1], self.held, []
+        pointers = self.address(self.target, self.tile.node.target, row[0]), self.address(*slots, row[0])
+        counts = tuple(len(register.elements) for register in row)
+        joined.call(self.b, self.store_side, self.tile.node.op, self.scalars, values, counts, pointers, self.first)
 
     def _store(self, value: ir.Value, address: ir.Value, register: Register) -> None:
         """Write a register of B, up to the end of its row where no row follows."""

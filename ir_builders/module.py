@@ -18,6 +18,7 @@ from . import attributes
 from .box import Box
 from .context import Context
 from .frame import reserved
+from .joined_rows import JoinedRows
 from .llvmlite_extensions import spent
 from .loops import displaced, emit, existing
 from .masked_edges import MaskedEdges, load_params
@@ -73,7 +74,7 @@ def _fill(
     c = nest.canonical
     sizes = load_params(b, arguments["params"], tuple(p.index for p in nest.params))
     edges, ahead = MaskedEdges(module, target, sizes, arguments), _ahead(b, nest, target, arguments["b"])
-    kernel = Context(module, target, c.axes, sizes, arguments, edges, ahead=ahead)
+    kernel = Context(module, target, c.axes, sizes, arguments, edges, JoinedRows(module), ahead=ahead)
     for op in _operations(nest.body):
         kernel.scalars[op] = load_scalars(b, arguments["scalars"], op)
     if nest.scratch > nest.passed:

@@ -83,7 +83,7 @@ def test_which_plans_join(
 def test_micro_tiles_of_a_kernel_share_one_table_of_lanes() -> None:
     c = canonicalise(Problem((2, 1, 0), (101, 8, 99))).canonical
     text = str(module.build(lower(c, plan_of(c, 16, 32, 32), AVX512), AVX512))
-    assert text.count("vpermi2var") > 32 and len(re.findall(r'^@"lanes', text, re.MULTILINE)) == 1
+    assert text.count("vpermi2var") > 2 and len(re.findall(r'^@"lanes', text, re.MULTILINE)) == 1
 
 
 def test_a_panel_as_long_as_a_tile_ends_no_run() -> None:

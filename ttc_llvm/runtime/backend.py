@@ -67,7 +67,7 @@ def uninterrupted() -> Iterator[None]:
         yield
 
 
-VECTORS = ("simplify_cfg",)
+VECTORS = ("always_inliner", "simplify_cfg")
 SCALARS = ("sroa", "instruction_combine", "simplify_cfg")
 """Passes of modules without locals in memory, and of those that `integer_code` made."""
 
