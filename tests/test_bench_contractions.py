@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -90,6 +91,18 @@ def test_a_wrong_element_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     how = contraction_runner.ContractionSettings({}, 1, 1, 1, {})
     with pytest.raises(VerificationError, match="own/matrix/d: an element of the contraction is wrong"):
         list(contraction_runner.measured([case], how))
+
+
+@pytest.mark.parametrize(("threads", "wanted"), [(1, "ab ab ba"), (2, "ab -aa-bb -bb-aa")])
+def test_runs_on_several_threads_are_timed_with_none_of_others_awake(
+    threads: int, wanted: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    done = list[str]()
+    monkeypatch.setattr(contraction_runner, "rest", lambda: done.append("-"))
+    how = contraction_runner.ContractionSettings({}, 1, threads, 2, {})
+    found = contraction_runner._rounds({name: partial(done.append, name) for name in "ab"}, how)
+    assert "".join(done) == wanted.replace(" ", "")
+    assert [len(seconds) for seconds in found.values()] == [2, 2]
 
 
 @pytest.mark.parametrize("name", contraction_peers.PEERS)

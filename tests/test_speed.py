@@ -203,3 +203,15 @@ def test_more_threads_than_cpus_wait_for_each_other(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(waiting, "process_mask", found[1])
     monkeypatch.setattr("os.cpu_count", lambda: 4)
     assert [waiting.has_a_cpu_each(n) for n in (4, 5)] == [True, False]
+
+
+@pytest.mark.parametrize(("busy", "wanted"), [(0, 1), (3, 4), (1000, round(waiting.PATIENCE / waiting.PAUSE))])
+def test_rest_is_when_no_thread_runs_or_patience_ends(
+    busy: int, wanted: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    slept = list[float]()
+    monkeypatch.setattr("time.sleep", slept.append)
+    monkeypatch.setattr("time.monotonic", lambda: sum(slept))
+    monkeypatch.setattr("time.process_time", lambda: sum(slept[:busy]))
+    waiting.rest()
+    assert wanted <= len(slept) <= wanted + 1  # of a sum of floats

@@ -20,6 +20,7 @@ from ..lazy_dataclasses import dataclass
 from ..operands.operand import Array
 from ..problem import dtypes
 from ..problem.contraction import Contraction
+from ..runtime.waiting import rest
 from .contraction_cases import ContractionCase
 from .contraction_peers import Make, Run
 from .contraction_results import CEILING, OURS, ContractionResult
@@ -61,7 +62,7 @@ def _measured(case: ContractionCase, how: ContractionSettings) -> ContractionRes
     return ContractionResult(
         case.id, stated.spec, stated.extents, str(stated.dtype), _sizes(stated),
         flops(stated), (a.size + b.size + out.size) * itemsize,
-        str(execution.products.plan), execution.scratch, how.effort, how.threads, _rounds(runs, how.rounds),
+        str(execution.products.plan), execution.scratch, how.effort, how.threads, _rounds(runs, how),
         how.facts | {"date": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())},
         Predictions(str(stated.dtype), how.threads).seconds(execution.products),
     )  # fmt: skip
@@ -99,14 +100,18 @@ def _plain(stated: Contraction) -> Run:
     return lambda: run(a, b, out, 1, 0)
 
 
-def _rounds(runs: Mapping[str, Run], rounds: int) -> dict[str, tuple[float, ...]]:
-    """Everybody in turns, every other round in the opposite order; whoever is far behind leaves."""
+def _rounds(runs: Mapping[str, Run], how: ContractionSettings) -> dict[str, tuple[float, ...]]:
+    """Everybody in turns, every other round in the opposite order; whoever is far behind leaves. On several threads
+    each finds its own awake, and nobody else's."""
     found: dict[str, list[float]] = {name: [] for name in runs}
     alive = list(runs)
     for run in runs.values():  # memory and code are there then
         run()
-    for number in range(rounds):
+    for number in range(how.rounds):
         for name in alive if number % 2 == 0 else alive[::-1]:
+            if how.threads > 1:
+                rest()
+                runs[name]()
             start = time.perf_counter()
             runs[name]()
             found[name].append(time.perf_counter() - start)

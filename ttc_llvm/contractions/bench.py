@@ -15,7 +15,7 @@ from ..compiling.trial import repeats_of
 from ..operands.operand import Array
 from ..problem import dtypes
 from ..problem.contraction import Contraction, IndexClass
-from ..runtime.waiting import has_a_cpu_each, waited
+from ..runtime.waiting import has_a_cpu_each, rest, waited
 from ..tuning.measurement import GIB
 from ..tuning.search.search import Limits, Outcome
 from ..tuning.search.speed import Run, Sampler
@@ -79,7 +79,10 @@ class Bench:
         return made
 
     def seconds(self, built: Runs) -> float:
-        """One run; of short ones the mean of several."""
+        """One run; of short ones the mean of several. Of several threads only its own are awake."""
+        if self._threads > 1:
+            rest()
+            self._run(built)
         return _seconds(partial(self._run, built))
 
     def _run(self, built: Runs) -> None:

@@ -16,6 +16,7 @@ from ..operands.operand import Array
 from ..problem import dtypes
 from ..problem.contraction import OPERANDS, Contraction
 from ..runtime import runtime
+from ..runtime.waiting import rest
 from .copies import LINE
 from .execution import Execution
 from .merged import merge
@@ -58,6 +59,8 @@ def copy_seconds(dtype: str, shape: tuple[int, ...], many: int = 1, times: int =
         for of, to in views:
             assignment.engine().assign(of, to, PLAIN, threads, 1, fresh=True)
 
+    if threads > 1:
+        rest()
     return usual(run, times) / many
 
 

@@ -1,14 +1,17 @@
-"""The time for which threads of this process have waited for a CPU that other work held, as Linux counts it."""
+"""The time for which threads of this process have waited for a CPU that other work held, as Linux counts it, and
+waiting until none of them holds one."""
 
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 from .affinity import process_mask
 
 TASKS = Path("/proc/self/task")
+PAUSE, PATIENCE = 5e-3, 0.5  # seconds between two looks at threads that ought to rest, and of all looks
 
 
 def waited(tasks: Path = TASKS) -> float:
@@ -33,3 +36,14 @@ def has_a_cpu_each(threads: int) -> bool:
     """True where so many threads would not wait for one another."""
     mask = process_mask()
     return threads <= (len(mask) if mask is not None else os.cpu_count() or 1)
+
+
+def rest() -> None:
+    """Wait until no thread of this process runs: those of a BLAS look for work for 0.1 s after a product, on a CPU that
+    whoever is timed next would share with them."""
+    end = time.monotonic() + PATIENCE
+    while time.monotonic() < end:
+        before = time.process_time()
+        time.sleep(PAUSE)
+        if time.process_time() - before < PAUSE / 2:
+            return
