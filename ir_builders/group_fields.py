@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from .layout_fields import PREPARED_BYTES
+from .layout_fields import CALL_BYTES
 
 # What is known of a layout: its prepared call (`layout_fields`), then these. Tables that it points to lie behind it.
-STATUS = PREPARED_BYTES  # PLANNED, or the planner's reason why there is no kernel (`planner_fields`), or EMPTY
+STATUS = CALL_BYTES  # PLANNED, or the planner's reason why there is no kernel (`planner_fields`), or EMPTY
 LAYOUT = STATUS + 8  # address
 BLOCKS = STATUS + 16  # so many have this layout
 MOVED = STATUS + 24  # bytes that one of them moves

@@ -6,6 +6,7 @@ from .array_entry_fields import MOVED, SPENT, UNKNOWN, State
 from .layout_fields import (
     HELD,
     KERNEL,
+    KERNEL_BYTES,
     KIND,
     LEFT,
     ODD_A,
@@ -17,12 +18,12 @@ from .layout_fields import (
     PARTS,
     PLACE_A,
     PLACE_B,
-    PLACE_BITS,
     REACH_OF,
     REACH_TO,
     SCRATCH,
     TASKS,
     WEIGHT,
+    WHOLE_B,
 )  # fmt: skip
 from .layout_table import find, prepare
 from .planner_fields import ALLOCATE, FREE, NUMBER_BITS, PARAMS_BYTES, PERMUTED_BIT, SERIAL_BYTES
@@ -46,13 +47,13 @@ def looked_up(state: int, layout: int, threads: int) -> int:
         found = prepare(table, layout)
         while found < 0 and done(state, State.PROVIDE, -1 - found):
             found = prepare(table, layout)
-    return found if found > 0 and load64(found + KERNEL) != 0 else 0
+    return found if found > 0 and load64(found + PARTS) != 0 else 0
 
 
 def known_still(state: int, layout: int) -> int:
     """The same of a layout that has been looked up, since when others may have changed the table."""
     found = find(load64(state + State.TABLE), layout)
-    return found if found != 0 and load64(found + KERNEL) != 0 else 0
+    return found if found != 0 and load64(found + PARTS) != 0 else 0
 
 
 def done(state: int, function: int, number: int) -> int:
@@ -101,32 +102,43 @@ def _apart(prepared: int, a: int, b: int) -> int:
 
 def run(state: int, prepared: int, a: int, b: int, scalars: int, threads: int) -> int:
     """Run the kernel from address a to address b on so many threads at most; MOVED, UNKNOWN where addresses are odd, or
-    others than those that it is for, or where workers have to be woken or memory lacks, or SPENT."""
-    if a & load64(prepared + ODD_A) | b & load64(prepared + ODD_B) or not _fits(prepared, a, b):
+    such that Python has to find the kernel, or where workers have to be woken or memory lacks, or SPENT."""
+    if a & load64(prepared + ODD_A) | b & load64(prepared + ODD_B):
         return UNKNOWN
     if load64(prepared + LEFT) <= 0:
         return SPENT
-    parts, stride = _parts(prepared, threads), scratch_stride(load64(prepared + SCRATCH))
+    a, b = a + load64(prepared + OFFSET_A), b + load64(prepared + OFFSET_B)
+    other = _other_kernel(prepared, a, b)
+    if b & load64(prepared + WHOLE_B) or load64(prepared + other + KERNEL) == 0:
+        return UNKNOWN
+    parts, stride = _parts(prepared, other, threads), scratch_stride(load64(prepared + other + SCRATCH))
     if stride == 0:
-        return _run_with(state, prepared, a, b, scalars, parts, 0, 0)
+        return _run_with(state, prepared, other, a, b, scalars, parts, 0, 0)
     table = load64(state + State.TABLE)
     block = call(load64(table + ALLOCATE), parts * stride + PAGE)
     if block == 0:
         return UNKNOWN
-    how = _run_with(state, prepared, a, b, scalars, parts, (block + PAGE - 1) & -PAGE, stride)
+    how = _run_with(state, prepared, other, a, b, scalars, parts, (block + PAGE - 1) & -PAGE, stride)
     call(load64(table + FREE), block)
     return how
 
 
-def _run_with(state: int, prepared: int, a: int, b: int, scalars: int, parts: int, scratch: int, stride: int) -> int:
+def _other_kernel(prepared: int, a: int, b: int) -> int:
+    """Bytes from the words of the first kernel to those of the one for such addresses."""
+    of_a = KERNEL_BYTES if a & load64(prepared + PLACE_A) else 0
+    return of_a + 2 * KERNEL_BYTES if b & load64(prepared + PLACE_B) else of_a
+
+
+def _run_with(
+    state: int, prepared: int, other: int, a: int, b: int, scalars: int, parts: int, scratch: int, stride: int
+) -> int:
     """The same with scratch for each part."""
     how = joined(load64(state + State.SHARED), parts, _moved(state, prepared))
     if how == ASLEEP:
         return UNKNOWN
     store64(prepared + LEFT, load64(prepared + LEFT) - load64(prepared + WEIGHT))
-    a += load64(prepared + OFFSET_A)
-    b += load64(prepared + OFFSET_B)
-    kernel, params, tasks = load64(prepared + KERNEL), load64(prepared + PARAMS), load64(prepared + TASKS)
+    kernel, tasks = load64(prepared + other + KERNEL), load64(prepared + other + TASKS)
+    params = load64(prepared + PARAMS)
     if load64(prepared + HELD):
         call(kernel, a, b, scalars, params, scratch, 0, tasks)
         return MOVED
@@ -145,11 +157,11 @@ def _run_with(state: int, prepared: int, a: int, b: int, scalars: int, parts: in
 
 def is_ready(state: int, prepared: int, threads: int) -> int:
     """1 unless workers have to be woken for a call."""
-    return planned(load64(state + State.SHARED), _parts(prepared, threads), _moved(state, prepared)) != ASLEEP
+    return planned(load64(state + State.SHARED), _parts(prepared, 0, threads), _moved(state, prepared)) != ASLEEP
 
 
-def _parts(prepared: int, threads: int) -> int:
-    return min(min(load64(prepared + PARTS), threads), load64(prepared + TASKS))
+def _parts(prepared: int, other: int, threads: int) -> int:
+    return min(min(load64(prepared + PARTS), threads), load64(prepared + other + TASKS))
 
 
 def _moved(state: int, prepared: int) -> int:
@@ -163,12 +175,6 @@ def populated(state: int, block: int, size: int, threads: int) -> None:
     how = joined(load64(state + State.SHARED), parts, size)
     kernel, memory = load64(state + State.POPULATE), load64(state + State.RESULTS)
     _run_unlocked(state, how, kernel, block, size, memory, 0, 0, 0, tasks, parts)
-
-
-def _fits(prepared: int, a: int, b: int) -> int:
-    """1 where the kernel is the one for such addresses."""
-    bits = load64(prepared + PLACE_BITS)
-    return a & bits == load64(prepared + PLACE_A) and b & bits == load64(prepared + PLACE_B)
 
 
 def _run_unlocked(

@@ -23,19 +23,24 @@ ALPHA_ZERO, ALPHA_ONE, ALPHA_ANY = 0, 1, 2
 BETA_ZERO, BETA_ANY = 0, 1
 
 # A prepared call.
-KERNEL = 0  # address of the kernel
-OFFSET_A, OFFSET_B = 8, 16  # bytes from element 0 of each array to where the kernel begins
-PARAMS = 24  # address of the kernel's parameters
-TASKS = 32  # size of its task grid
-ODD_A, ODD_B = 40, 48  # address bits that must be clear
-LEFT, WEIGHT = 56, 64  # bytes until Python has to look at the layout anew, and for how many of them a call counts
-PARTS = 72  # threads that are worth their while
-HELD = 80  # 1: too short to give the interpreter lock away for
-OWNER = 88  # object that keeps code and parameters alive, 0: they live for ever
-REACH_OF, REACH_TO = 96, 112  # lowest byte and end, relative to element 0, of each array; two words
-PLACE_BITS, PLACE_A, PLACE_B = 128, 136, 144  # low bits of addresses on which the kernel depends, and what they are
+OFFSET_A, OFFSET_B = 0, 8  # bytes from element 0 of each array to where the kernel begins
+PARAMS = 16  # address of the kernel's parameters
+ODD_A, ODD_B = 24, 32  # address bits that must be clear
+LEFT, WEIGHT = 40, 48  # bytes until Python has to look at the layout anew, and for how many of them a call counts
+PARTS = 56  # threads that are worth their while; 0: Python makes the call
+HELD = 64  # 1: too short to give the interpreter lock away for
+OWNER = 72  # object that keeps code and parameters alive, 0: they live for ever
+REACH_OF, REACH_TO = 80, 96  # lowest byte and end, relative to element 0, of each array; two words
+PLACE_A, PLACE_B = 112, 120  # low bits of where the kernel begins: whether any is set decides which kernel runs
+WHOLE_B = 128  # such bits of B that are clear where native code knows the kernel
+KERNEL = 136  # address of the kernel
+TASKS = 144  # size of its task grid
 SCRATCH = 152  # bytes that each thread needs
-PREPARED_BYTES = 160
+CALL_BYTES = 160
+
+# Behind it, if there is an owner: these three words of the kernel for A off its place, for B, and for both.
+KERNEL_BYTES = CALL_BYTES - KERNEL
+PREPARED_BYTES = CALL_BYTES + 3 * KERNEL_BYTES
 
 
 def scaled_kind(of: int, to: int, alpha: int, beta: int, conjugate: int) -> int:

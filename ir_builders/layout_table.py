@@ -56,7 +56,7 @@ def put(table: int, layout: int, prepared: int) -> int:
     store64(entry + known.SIZE, size)
     store64(entry + known.USED, 1)
     store64(entry + known.HASH, code)
-    _copy(entry + known.PREPARED, prepared, fields.PREPARED_BYTES)
+    _copy(entry + known.PREPARED, prepared, fields.PREPARED_BYTES if owner else fields.CALL_BYTES)
     _copy(entry + known.LAYOUT, layout, length)
     if params:
         _copy(entry + known.LAYOUT + length, load64(prepared + fields.PARAMS), params)

@@ -24,18 +24,18 @@ def write_call(
     planner: int, work: int, prepared: int, params: int, kernel: int, tasks: int, moved: int, weight: int
 ) -> None:
     """Write what is called. moved: bytes."""
-    store64(prepared + fields.KERNEL, kernel)
     store64(prepared + fields.OFFSET_A, load64(work + axes.START_A) * load64(work + axes.UNIT_A))
     store64(prepared + fields.OFFSET_B, load64(work + axes.START_B) * load64(work + axes.UNIT_B))
     store64(prepared + fields.PARAMS, params)
-    store64(prepared + fields.TASKS, tasks)
     store64(prepared + fields.LEFT, load64(planner + known.BUDGET))
     store64(prepared + fields.WEIGHT, weight)
     store64(prepared + fields.PARTS, max(1, moved // load64(planner + known.SERIAL_BYTES)))
     store64(prepared + fields.HELD, moved < load64(planner + known.HELD_BYTES))
     store64(prepared + fields.OWNER, 0)
-    for word in range(fields.PLACE_BITS, fields.PREPARED_BYTES, 8):
+    for word in range(fields.PLACE_A, fields.CALL_BYTES, 8):
         store64(prepared + word, 0)
+    store64(prepared + fields.KERNEL, kernel)
+    store64(prepared + fields.TASKS, tasks)
 
 
 def steps_of(n: int, size: int) -> int:

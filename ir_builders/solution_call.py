@@ -17,7 +17,7 @@ from .array_arguments import type_of
 from .array_entry_fields import MOVED, UNKNOWN, Bound, Side, State
 from .array_layouts import item_bytes, permuted_array, set_result, state_of
 from .layout_calls import moved, run_apart
-from .layout_fields import AXES, AXIS_BYTES, EXTENT, KERNEL, KIND, LAYOUT_BYTES, RANK, STRIDE_OF, STRIDE_TO
+from .layout_fields import AXES, AXIS_BYTES, EXTENT, KIND, LAYOUT_BYTES, PARTS, RANK, STRIDE_OF, STRIDE_TO
 from .shared_calls import is_small
 from .words import call, load32, load64, local, store64
 
@@ -56,7 +56,7 @@ def _moved(state: int, known: int, a: int, b: int) -> int:
             store64(layout + KIND, load64(known + Bound.KIND))
             return moved(state, layout, address_a, address_b, scalars, 0) if is_small(state, layout) else UNKNOWN
     prepared = known + Bound.PREPARED
-    return run_apart(state, prepared, address_a, address_b, scalars, 1) if load64(prepared + KERNEL) else UNKNOWN
+    return run_apart(state, prepared, address_a, address_b, scalars, 1) if load64(prepared + PARTS) else UNKNOWN
 
 
 def _is_storage(side: int, x: int) -> int:

@@ -79,14 +79,16 @@ def test_calls_are_native(sleepless: Callable[[], None], payback: int, low: int,
 
 
 def test_kernels_are_those_for_the_addresses(sleepless: Callable[[], None]) -> None:
-    """A layout's own kernel may need a B on a boundary."""
+    """A layout's own kernel may need a B on a boundary; native code knows the one for others beside it."""
     forget(OWN)
-    for low in (0, 16, 0, 8, 40, 0):
-        x, out = pair(low)
-        for _ in range(3):
-            out[...] = np.nan
-            ttc_llvm.transpose(x, out=out)
-            assert (out == x.T).all(), low
+    pairs = [pair(low) for low in (0, 16, 0, 8, 40, 0, 4)]
+    for count in (7, 6):  # at half an item Python finds the kernel
+        for x, out in pairs[:count]:
+            for _ in range(3):
+                out[...] = np.nan
+                ttc_llvm.transpose(x, out=out)
+                assert (out == x.T).all()
+        sleepless()
 
 
 @pytest.mark.parametrize("threads", [1, 2])

@@ -38,9 +38,9 @@ def planned(layout: bytes, canonical: Canonical, reaches: tuple[Reach, Reach], o
     params = (*canonical.extents, *(static(stride) for side in "ab" for stride in canonical.strides(side)))
     with locks.CODE:
         address = _kernel(form).address(image.KERNEL)
-    call = address, 0, 0, 0, tasks, *odd, table.payback, moved
-    parts, held = max(1, moved // SERIAL_BYTES), moved < HELD_BYTES
-    return table.served(layout, (*call, parts, held, 0, *reaches[0], *reaches[1]), params)
+    how = table.payback, moved, max(1, moved // SERIAL_BYTES), moved < HELD_BYTES, 0
+    call = (0, 0, 0, *odd, *how, *reaches[0], *reaches[1], 0, 0, 0, address, tasks)
+    return table.served(layout, call, params)
 
 
 def _form(canonical: Canonical) -> Canonical:

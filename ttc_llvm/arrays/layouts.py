@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ..ir_builders import planner_fields as fields
-from ..ir_builders.layout_fields import LEFT, PARAMS, PREPARED_BYTES
+from ..ir_builders.layout_fields import CALL_BYTES, KERNEL, KERNEL_BYTES, LEFT, PARAMS, PREPARED_BYTES
 from ..ir_builders.pool_layout import HELD_BYTES, SERIAL_BYTES
 from ..operands.addresses import data_address
 from ..runtime.once import once
@@ -33,7 +33,7 @@ PAYBACK_BYTES = 32 << 20  # moved by any-size kernels before a layout gets its o
 FOR_EVER = 1 << 62  # bytes that a layout with a kernel of its own may move
 
 Reach = tuple[int, int]
-_WORDS = struct.Struct(f"{PREPARED_BYTES // 8}q")
+_WORDS = struct.Struct(f"{CALL_BYTES // 8}q")
 _COPIED = (PREPARED_BYTES + fields.PARAMS_BYTES) // 8
 
 
@@ -43,11 +43,9 @@ class Known(NamedTuple):
     parts: 0 where only the executable can make the call; without one, too, it cannot be made as it is.
     """
 
-    kernel: int
     offset_a: int
     offset_b: int
     params: int
-    tasks: int
     odd_of: int
     odd_to: int
     left: int
@@ -59,9 +57,11 @@ class Known(NamedTuple):
     end_of: int
     low_to: int
     end_to: int
-    place_bits: int
-    place_a: int
-    place_b: int
+    places_a: int
+    places_b: int
+    whole_b: int
+    kernel: int
+    tasks: int
     scratch: int
     words: Array
     executable: Executable | None
@@ -70,11 +70,7 @@ class Known(NamedTuple):
     @property
     def serves(self) -> bool:
         """True where the call can be made, once addresses are even."""
-        return self.kernel != 0 or self.executable is not None
-
-    def fits(self, a: int, b: int) -> bool:
-        """True where the kernel is the one for these addresses."""
-        return a & self.place_bits == self.place_a and b & self.place_bits == self.place_b
+        return self.parts != 0 or self.executable is not None
 
 
 class Layouts:
@@ -170,24 +166,29 @@ class Layouts:
 
         reaches: lowest byte and end of each side, from element 0; odd: address bits of each that must be clear.
         """
-        words = np.array(prepared(executable, reaches, odd), np.int64)
-        return self._kept(layout, words, executable)
+        return self._kept(layout, _whole(prepared(executable, reaches, odd)), executable)
 
     def served(self, layout: bytes, call: Sequence[int], params: Sequence[int]) -> Known:
         """Remember the call of a kernel that lives for ever, whose first words are these; what is known now."""
-        words = np.zeros(_COPIED, np.int64)
-        words[: len(call)] = call
+        words = _whole(call)
         words[PREPARED_BYTES // 8 :][: len(params)] = params
         words[PARAMS // 8] = data_address(words) + PREPARED_BYTES
         return self._kept(layout, words, None)
 
     def note_call(self, known: Known, a: int, b: int) -> None:
         """Let native code make the call that a layout's own executable has made at these addresses, if it can."""
-        if known.executable is None or (known.kernel and known.fits(a, b)):
+        if known.executable is None or (known.parts and not known.places_a | known.places_b):
             return
         direct, odd = known.executable.direct_at(a, b), (known.odd_of, known.odd_to)
-        words = _words(direct, odd, known.owner, known[12:16], (a, b))
-        self._kept(known.layout, np.array(words, np.int64), known.executable)
+        if (b + direct.offset_b) & direct.places[2]:
+            return
+        words = _whole(_words(direct, odd, known.owner, known[10:14]))
+        other = ((a + direct.offset_a) & direct.places[0] != 0) + 2 * ((b + direct.offset_b) & direct.places[1] != 0)
+        kernels, size = slice(KERNEL // 8, PREPARED_BYTES // 8), KERNEL_BYTES // 8
+        kernel = words[kernels][:size].copy()
+        words[kernels] = known.words[kernels]
+        words[kernels][other * size :][:size] = kernel
+        self._kept(known.layout, words, known.executable)
 
     def renew(self, layout: bytes, left: int) -> None:
         """Look at a layout anew when it has moved so many bytes."""
@@ -218,19 +219,23 @@ class Layouts:
 def prepared(executable: Executable | None, reaches: tuple[Reach, Reach], odd: Reach) -> tuple[int, ...]:
     """The words of a prepared call, with the arguments of `Layouts.own`."""
     direct = None if executable is None else executable.direct()
-    return _words(direct, odd, 0 if executable is None else id(executable), (*reaches[0], *reaches[1]), (0, 0))
+    return _words(direct, odd, 0 if executable is None else id(executable), (*reaches[0], *reaches[1]))
 
 
-def _words(
-    direct: Direct | None, odd: Reach, owner: int, reaches: tuple[int, ...], addresses: Reach
-) -> tuple[int, ...]:
-    """The same of a call of an executable with this identity. addresses: at which it may be made."""
-    call, parts, held, bits, scratch = (0, 0, 0, 0, 0), 0, False, 0, 0
-    if direct is not None:
-        call = (direct.kernel.address, direct.offset_a, direct.offset_b, 0, direct.tasks)
-        parts, held, bits, scratch = direct.parts, direct.held, direct.place_bits, direct.kernel.scratch
-    place = bits, *(address & bits for address in addresses)
-    return (*call, *odd, FOR_EVER, 1, parts, held, owner, *reaches, *place, scratch)
+def _words(direct: Direct | None, odd: Reach, owner: int, reaches: tuple[int, ...]) -> tuple[int, ...]:
+    """The same of a call of an executable with this identity."""
+    if direct is None:
+        return (0, 0, 0, *odd, FOR_EVER, 1, 0, 0, owner, *reaches, *[0] * 6)
+    call = (direct.kernel.address, direct.tasks, direct.kernel.scratch)
+    how = (direct.parts, direct.held, owner)
+    return (direct.offset_a, direct.offset_b, 0, *odd, FOR_EVER, 1, *how, *reaches, *direct.places, *call)
+
+
+def _whole(call: Sequence[int]) -> Array:
+    """A prepared call, whose first words these are, with room for its parameters."""
+    words = np.zeros(_COPIED, np.int64)
+    words[: len(call)] = call
+    return words
 
 
 def _address(function: Any) -> int:

@@ -46,7 +46,8 @@ class Direct:
 
     kernel: what runs, with its scratch; offset_a, offset_b: bytes to add to the tensors' addresses; tasks: size of the
     task grid; held: too short to give the interpreter lock away for; parts: threads that are worth their while;
-    place_bits: those of addresses that decide which kernel runs.
+    places: low bits of A's and of B's address, offsets added: whether any is set decides which kernel runs; and of B's
+    those that are clear where only that decides.
     """
 
     kernel: Kernel
@@ -55,7 +56,7 @@ class Direct:
     tasks: int
     held: bool
     parts: int
-    place_bits: int
+    places: tuple[int, int, int]
 
 
 def bound(made: Kernel, held: bool) -> Entry:
@@ -139,17 +140,16 @@ class Executable:
     def ordinary(self) -> Direct | None:
         """The call without non-temporal stores, which serves any address; None where it needs scratch."""
         body = self._ordinary or self._made(False)
-        return self._direct(body, 0) if body.alone else None
+        return self._direct(body, (0, 0, 0)) if body.alone else None
 
     def direct_at(self, a: int, b: int) -> Direct:
-        """The call that `run` makes from address a to address b, and others of equal low bits."""
+        """The call that `run` makes from address a to address b, and others of such places."""
         body = self._body_at(a + self._offsets[0], b + self._offsets[1])
-        others = [one for one in (self._for_misaligned_b, self._for_misaligned_a) if one is not None]
-        bits = max(max(one._alignment, one._line) for one in (self, *others))
-        return self._direct(body, max(bits - 1, 0))
+        line, alignment, item = (max(size - 1, 0) for size in (self._line, self._alignment, self._items))
+        return self._direct(body, (line, alignment, item))
 
-    def _direct(self, body: _Body, bits: int) -> Direct:
-        return Direct(body.kernel, *self._offsets, body.kernel.tasks, self._is_held(), self.parts, bits)
+    def _direct(self, body: _Body, places: tuple[int, int, int]) -> Direct:
+        return Direct(body.kernel, *self._offsets, body.kernel.tasks, self._is_held(), self.parts, places)
 
     def _is_held(self) -> bool:
         return self.placed.canonical.bytes_moved < pool_layout.HELD_BYTES
