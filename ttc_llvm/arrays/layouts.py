@@ -177,7 +177,7 @@ class Layouts:
 
     def note_call(self, known: Known, a: int, b: int) -> None:
         """Let native code make the call that a layout's own executable has made at these addresses, if it can."""
-        if known.executable is None or (known.parts and not known.places_a | known.places_b):
+        if known.executable is None or (known.parts and not known.places_a | known.places_b | known.whole_b):
             return
         direct, odd = known.executable.direct_at(a, b), (known.odd_of, known.odd_to)
         if (b + direct.offset_b) & direct.places[2]:
