@@ -102,8 +102,8 @@ class Walk:
 def descents(canonical: Canonical, target: Target) -> tuple[int, int]:
     """Of how many tiles the best seeds descend besides the best ones of all, and how often the best plans do again:
     where numbers in memory are converted, micro-tiles are others than the seeds', and want other tiles, prefetches and
-    walks, which a descent has decided before it comes to micro-tiles. Of columns that become bytes further descents
-    find plans that the model likes too much."""
+    walks, which a descent has decided before it comes to micro-tiles. Where columns become bytes, further tiles lead
+    to plans that the model likes too much."""
     if canonical.a == canonical.b or canonical.bytes_moved <= target.l2:
         return 0, 0
-    return (0, 1) if cuts_to_bytes(canonical, target) else (TILES, AGAIN)
+    return 0 if cuts_to_bytes(canonical, target) else TILES, AGAIN
