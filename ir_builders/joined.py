@@ -80,25 +80,25 @@ class LineJoiner:
         return Boundary(past, self._lanes(b, past) if self.whole and in_row > 1 else None)
 
     def join(
-        self, b: ir.IRBuilder, partial: ir.Value, value: ir.Value, place: Destination, count: int, scaled: Scaled
+        self, b: ir.IRBuilder, partial: ir.Value, value: ir.Value, place: Destination, count: int
     ) -> ir.Value:
         """Store the line that ends within the first `count` elements of a register, if one does, or the part of it that
-        a run begins with; returns the partial line behind them. Partial lines hold elements as they come from A."""
+        a run begins with; returns the partial line behind them, of elements as B has them."""
         size, length = _lane(self.access), count * self.access.dtype.itemsize
         registers, past = (partial, self._widened(b, value, partial.type)), place.boundary.past
         if length < LINE:
             with guarded(b, b.icmp_unsigned(">=", past, i64(LINE - length)), "line"):
-                self._store_line(b, registers, place, scaled)
+                self._store_line(b, registers, place)
             gone = length // size
             return shuffle(b, *registers, range(gone, gone + LINE // size))
         if place.begins is None:
-            self._store_line(b, registers, place, scaled)
+            self._store_line(b, registers, place)
             return registers[1]
         with b.if_else(place.begins, likely=False) as (then, otherwise):
             with then:
-                self._part(b, registers[1], place.address, less(b, LINE, past), scaled)
+                self._part(b, registers[1], place.address, less(b, LINE, past))
             with otherwise:
-                self._store_line(b, registers, place, scaled)
+                self._store_line(b, registers, place)
         return registers[1]
 
     def flush(self, b: ir.IRBuilder, end: ir.Value, slot: ir.Value, scaled: Scaled) -> None:
@@ -106,7 +106,8 @@ class LineJoiner:
         past = _past_boundary(b, end)
         with guarded(b, b.icmp_unsigned(">", past, i64(0)), "rest"):
             partial = self.partial_line(b, slot)
-            self._part(b, self._line(b, (partial, partial), Boundary(past)), at(b, end, less(b, 0, past)), past, scaled)
+            line = bitcast(b, self._line(b, (partial, partial), Boundary(past)), self.access.vector)
+            self._part(b, scaled(line, self.access.lanes), at(b, end, less(b, 0, past)), past)
 
     def partial_line(self, b: ir.IRBuilder, slot: ir.Value) -> ir.Value:
         """The contents of a slot; anything before a run begins."""
@@ -116,12 +117,12 @@ class LineJoiner:
         """Put a partial line into its slot."""
         store(b, partial, slot, LINE)
 
-    def _part(self, b: ir.IRBuilder, value: ir.Value, address: ir.Value, size: ir.Value, scaled: Scaled) -> None:
+    def _part(self, b: ir.IRBuilder, value: ir.Value, address: ir.Value, size: ir.Value) -> None:
         """Store so many bytes of a vector, by an ordinary store."""
         elements = LINE // self.access.dtype.itemsize
         masks = RemainderMasks((elements,), {0: b.udiv(size, i64(self.access.dtype.itemsize))})
         part, register = replace(self.access, lanes=elements, masks=masks), Register((0,), tuple(range(elements)))
-        part.store(b, scaled(bitcast(b, value, part.vector), elements), address, register, False)
+        part.store(b, bitcast(b, value, part.vector), address, register, False)
 
     def _widened(self, b: ir.IRBuilder, value: ir.Value, lanes: ir.VectorType) -> ir.Value:
         """The register in these lanes; a narrower one fills the first of them."""
@@ -130,11 +131,10 @@ class LineJoiner:
         missing = lanes.count - count
         return shuffle(b, cast, None, [*range(count), *[None] * missing]) if missing else cast
 
-    def _store_line(self, b: ir.IRBuilder, registers: Pair, place: Destination, scaled: Scaled) -> None:
+    def _store_line(self, b: ir.IRBuilder, registers: Pair, place: Destination) -> None:
         """Store the line that begins at the boundary before a register's place."""
-        line, elements = self._line(b, registers, place.boundary), LINE // self.access.dtype.itemsize
-        value = scaled(bitcast(b, line, self.access.carrier(elements)), elements)
-        store_non_temporal(self.access.module, b, value, at(b, place.address, less(b, 0, place.boundary.past)), LINE)
+        address, line = at(b, place.address, less(b, 0, place.boundary.past)), self._line(b, registers, place.boundary)
+        store_non_temporal(self.access.module, b, line, address, LINE)
 
     def _line(self, b: ir.IRBuilder, registers: Pair, boundary: Boundary) -> ir.Value:
         """The line made of the last `past` bytes of one register and the first ones of another."""

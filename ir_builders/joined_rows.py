@@ -10,18 +10,14 @@ from collections.abc import Sequence
 from llvmlite import ir
 
 from ttc_llvm.lazy_dataclasses import dataclass, field
-from ttc_llvm.lowering.operands import Op
-from ttc_llvm.problem.kinds import Alpha
 
-from .carriers import parts_per_element
-from .joined import LINE, Boundary, Destination, LineJoiner
+from .joined import Boundary, Destination, LineJoiner
 from .llvmlite_extensions import reference, written
 from .memory import Access
-from .scale import Scalars, apply
 from .values import VOID, at
 
 Pointers = tuple[ir.Value, ir.Value]  # of a row in B, and of its slot
-Kind = tuple[Op, tuple[int, ...], bool]  # operation, elements of each register, whether runs may begin
+Kind = tuple[tuple[int, ...], bool]  # elements of each register, and whether runs may begin
 
 
 @dataclass(slots=True)
@@ -32,21 +28,18 @@ class JoinedRows:
     bodies: dict[Kind, ir.Function] = field(default_factory=dict)
 
     def call(
-        self, b: ir.IRBuilder, access: Access, op: Op, scalars: Scalars, values: Sequence[ir.Value],
-        counts: tuple[int, ...], pointers: Pointers, begins: ir.Value | None,
+        self, b: ir.IRBuilder, access: Access, values: Sequence[ir.Value], counts: tuple[int, ...], pointers: Pointers,
+        begins: ir.Value | None,
     ) -> None:  # fmt: skip
         """Join a row's registers to the partial line in its slot, and keep the one behind them there. access: to such
         registers; counts: elements of each; begins: whether the row's run begins here, None where it cannot."""
-        key = False, LINE // access.dtype.itemsize * parts_per_element(op.compute)
-        factors = scalars.factors(b, *key) if op.alpha is Alpha.ANY else ()
-        given = [*pointers, *([] if begins is None else [begins]), *values, *factors]
-        kind = op, counts, begins is not None
+        given = [*pointers, *([] if begins is None else [begins]), *values]
+        kind = counts, begins is not None
         if kind not in self.bodies:
             body = self.bodies[kind] = self._function([value.type for value in given])
             row, slot, *rest = body.args
             start = rest.pop(0) if begins is not None else None
-            inside = Scalars(op.compute, (), (), {key: tuple(rest[len(values) :])})
-            _fill(body, access, op, inside, rest[: len(values)], counts, (row, slot), start)
+            _fill(body, access, rest, counts, (row, slot), start)
         told = ", ".join([f"{value.type} {reference(value)}" for value in given])
         written(b, VOID, f"call void {reference(self.bodies[kind])}({told})")
 
@@ -60,8 +53,8 @@ class JoinedRows:
 
 
 def _fill(
-    body: ir.Function, access: Access, op: Op, scalars: Scalars, values: Sequence[ir.Value],
-    counts: tuple[int, ...], pointers: Pointers, begins: ir.Value | None,
+    body: ir.Function, access: Access, values: Sequence[ir.Value], counts: tuple[int, ...], pointers: Pointers,
+    begins: ir.Value | None,
 ) -> None:  # fmt: skip
     b = ir.IRBuilder(body.append_basic_block("entry"))
     joiner, (row, slot) = LineJoiner.of(access), pointers
@@ -72,6 +65,6 @@ def _fill(
         if boundary is None or not joiner.whole:
             boundary = joiner.boundary(b, address, len(values))
         place = Destination(address, boundary, None if number else begins)
-        partial = joiner.join(b, partial, value, place, count, lambda v, lanes: apply(b, op, scalars, v, None, lanes))
+        partial = joiner.join(b, partial, value, place, count)
     joiner.keep(b, partial, slot)
     b.ret_void()

@@ -173,7 +173,7 @@ def _orbit(k: Context, b: ir.IRBuilder, node: Orbit, box: Box) -> None:
 def _tour(k: Context, b: ir.IRBuilder, node: Tour, box: Box) -> None:
     """The tiles that read the same tiles of A, the box among them, if it is the last one."""
     walk = Walk.of(b, node, box)
-    with guarded(b, walk.is_last(b), "tour"), walk.tour(b, k.sizes) as tile:
+    with guarded(b, walk.is_last(b), "tour"), walk.tour(b, k.sizes, node.panels) as tile:
         emit(k, b, node.body, tile)
 
 

@@ -172,7 +172,7 @@ class MicroTileCode:
         """Scale one register of B and store it."""
         node, register, b = self.tile.node, self.tile.b.registers[number], self.b
         if self.slots is not None and self.net is not None:
-            self._join(*self.slots, number, self.output(number))
+            self._join(*self.slots, number, self._scaled(self.output(number), self.tile.b.lanes, None, number))
             return
         address = self.address(self.target, node.target, register)
         a = None if self.net is None else self.output(number)
@@ -205,7 +205,7 @@ class MicroTileCode:
         row, values, self.held = side.registers[number + 1 - count : number + 1], self.held, []
         pointers = self.address(self.target, self.tile.node.target, row[0]), self.address(*slots, row[0])
         counts = tuple(len(register.elements) for register in row)
-        joined.call(self.b, self.store_side, self.tile.node.op, self.scalars, values, counts, pointers, self.first)
+        joined.call(self.b, self.store_side, values, counts, pointers, self.first)
 
     def _store(self, value: ir.Value, address: ir.Value, register: Register) -> None:
         """Write a register of B, up to the end of its row where no row follows."""

@@ -55,8 +55,9 @@ class Walk:
         return self._box(b, sizes, [self.place[image[k]] for k in self.axes], [lengths[image[k]] for k in self.axes])
 
     @contextmanager
-    def tour(self, b: ir.IRBuilder, sizes: Sizes) -> Iterator[Box]:
-        """A loop over the box and its images, each once: its body is emitted for any of them."""
+    def tour(self, b: ir.IRBuilder, sizes: Sizes, panels: bool) -> Iterator[Box]:
+        """A loop over the box and its images, each once: its body is emitted for any of them. panels: boxes whose tiles
+        look ahead on their own."""
         lengths, fixed = self.box.lengths, {self.box.lengths[k] for k in self.axes}
         constant = len(fixed) == 1 and all(isinstance(n, int) for n in fixed)
         kept = (self.place,) if constant else (self.place, lengths)
@@ -73,7 +74,7 @@ class Walk:
             row = [b.load(self._slot(b, table, i, width, n), typ=I64) for n in range(width)]
             places, others = row[: len(self.axes)], row[len(self.axes) : -1]
             box = self._box(b, sizes, places, others or [lengths[k] for k in self.axes])
-            yield replace(box, ahead={A: row[-1]})
+            yield replace(box, ahead=None if panels else {A: row[-1]})
 
     def _ahead(self, b: ir.IRBuilder, sizes: Sizes, image: tuple[int, ...]) -> Int:
         """Bytes of A from an image of this box to that of the next one."""

@@ -110,10 +110,10 @@ class Interpreter:
 
     def __post_init__(self) -> None:
         canonical = self.nest.canonical
+        joined = any(isinstance(node, Micro) and node.partial_line for node in every(self.nest.body))
         held = in_scratch(canonical)
-        for space in (Space.SCRATCH, Space.SLOTS):
-            scratch = np.zeros(self.nest.scratch // held.itemsize, reference.numpy_type(held))
-            self.memory[space] = scratch
+        for space, item in ((Space.SCRATCH, held), (Space.SLOTS, canonical.b if joined else held)):
+            self.memory[space] = np.zeros(self.nest.scratch // item.itemsize, reference.numpy_type(item))
         self.writes = {space: np.zeros(len(m), np.int64) for space, m in self.memory.items()}
 
     def size(self, size: Size) -> int:
@@ -268,13 +268,10 @@ class Interpreter:
             if k not in node.remainder_axes or not behind:
                 assert (start + behind) % (grain or start + behind + 1) == 0, f"block at {start}, off its grain {grain}"
         source, sink = (self._addresses(view, box, lengths) for view in (node.source, node.target))
-        if node.further:
-            self._write(node, sink, self._summed(node, box, lengths, sink))
-            return
+        value = self._summed(node, box, lengths, sink) if node.further else self._value(node, source, sink)
         if node.partial_line is None:
-            self._write(node, sink, self._value(node, source, sink))
+            self._write(node, sink, value)
             return
-        value = self._read(node.source.space, source)
         place = SPACES[Space.SLOTS]
         slots = box.offsets[place] + _relative(tuple(strides[place] for strides in box.strides), lengths)
         line = node.partial_line
@@ -303,11 +300,10 @@ class Interpreter:
         if first:
             assert len(new) == count
             line = at + np.arange(count - at % count)
-            self._write(node, line, self._scaled(node, new[: len(line)], new[: len(line)]))
+            self._write(node, line, new[: len(line)])
         elif at % count + len(new) >= count:
             line = at - at % count + np.arange(count)
-            whole = row[count - at % count :][:count]
-            self._write(node, line, self._scaled(node, whole, whole))
+            self._write(node, line, row[count - at % count :][:count])
         self.memory[Space.SLOTS][slot : slot + count] = row[-count:]
         self.writes[Space.SLOTS][slot : slot + count] = 1
 

@@ -35,9 +35,11 @@ from ttc_llvm.tuning.space.choices import Forced
 
 WAYS = ("array", "kernel", "object")
 TYPES = ("s", "d", "c", "z", "sd", "ds", "cz", "zc")
-STORES = ("cached", "peeled", "buffered")
+STORES = ("cached", "peeled", "buffered", "joined")
 THREADS = (1, 2, 3, 4)
+LINED = ("stores=peeled", "stores=joined")  # goals of matrices whose lines are written past the caches
 RUNS = 3  # of one kernel
+TRIES = 30  # for a plan of a kind
 ENTRIES = 6  # calls of one object
 WHOLE = 256  # elements of rows that are whole lines and long
 
@@ -75,23 +77,23 @@ def drawn(rng: Random, goal: str) -> Problem:
     """A sum of two terms or more."""
     terms, wished = int(asked(goal, "terms") or rng.choice((2, 2, 3, 4, 5, 6))), int(asked(goal, "rank") or 0)
     rank = wished or rng.choice((2, 3, 3, 4, 5, 6) if terms == 2 else (3, 3, 4, 5, 6))
-    rank = 2 if goal == "stores=peeled" else rank
+    rank = 2 if goal in LINED else rank
     perms: list[tuple[int, ...]] = []
     while len(perms) < 2:
-        size = _size(rng, rank, goal == "stores=peeled")
+        size = (rng.randrange(LINE // 4, 160),) * 2 if goal == "stores=joined" else _size(rng, rank, goal in LINED)
         perms = [
             p for p in itertools.islice(itertools.permutations(range(rank)), 800)
             if all(size[k] == n for k, n in zip(p, size, strict=True))
         ]  # fmt: skip
         perms = perms if len(perms) >= terms or wished or rng.random() < 0.1 else []
     terms = min(terms, len(perms))
-    name = asked(goal, "type") or rng.choice(TYPES[:4] if goal == "stores=peeled" else TYPES)
+    name = asked(goal, "type") or rng.choice(TYPES[:4] if goal in LINED else TYPES)
     is_complex = "c" in name or "z" in name
     factors = [rng.choice((-3, -2, -1, 1, 2, 4)) * rng.choice((1, 1j) if is_complex else (1,)) for _ in range(terms)]
     beta = {"zero": 0, "any": 2}.get(asked(goal, "beta"), rng.choice((0, 0, 1, -2)))
     outer = [tuple(n + rng.choice((0, 0, 0, 1, 5, 8)) for n in size) if rng.random() < 0.3 else None for _ in "ab"]
-    if goal == "stores=peeled":
-        beta, outer = 0, [None, None]
+    if goal in LINED:
+        beta, outer = 0, outer if goal == "stores=joined" else [None, None]
     chosen = list(zip(factors, rng.sample(perms, terms), strict=True))
     alpha, conjugate = rng.choice((1, 1, -1, 2)), is_complex and rng.random() < 0.3
     return Problem((), size, name, outer[0], outer[1], alpha, beta, conjugate, terms=chosen)
@@ -190,7 +192,7 @@ class _Tensors:
 
 def _kernel(rng: Random, goal: str, p: Problem) -> tuple[set[str], int]:
     choices = list(targets().values())
-    target = choices[0] if goal == "stores=peeled" else rng.choice(choices)
+    target = choices[0] if goal in LINED else rng.choice(choices)
     placed = items.placed(p, target)
     plan = _plan(rng, goal, placed.canonical, target)
     made = Executable(placed, plan, target)
@@ -207,6 +209,8 @@ def _kernel(rng: Random, goal: str, p: Problem) -> tuple[set[str], int]:
 def _plan(rng: Random, goal: str, form: Canonical, target: Any) -> CpuPlan:
     """Any plan of a sum, or one that the model offers."""
     wish = asked(goal, "stores")
+    if wish == "joined":
+        return _joined(rng, form, target)
     if wish == "peeled" or rng.random() < 0.4:
         forced = Forced(streaming=True) if wish == "peeled" or rng.random() < 0.5 else Forced()
         offered = list(itertools.islice(sums.plans(form, target, rng.choice(THREADS), forced), 12))
@@ -221,8 +225,23 @@ def _plan(rng: Random, goal: str, form: Canonical, target: Any) -> CpuPlan:
         tile = block
     order, inner = (tuple(rng.sample(range(rank), rank)) for _ in range(2))
     store = Store.COMBINED if wish == "buffered" else Store(wish or rng.choice(("cached", "peeled", "combined")))
-    fetch = rng.choice((Fetch.BLOCKS, Fetch.FAR))
-    plan = CpuPlan(tile, block, order, inner, rng.randrange(rank + 1), rng.choice((0, 1, 1, 3)), store, fetch)
+    fetch, factor = rng.choice((Fetch.BLOCKS, Fetch.FAR)), rng.choice((0, 0, 1, 2, 3))
+    panel = tuple(n * (factor if rng.random() < 0.8 else 2) for n in tile) if factor else ()
+    plan = CpuPlan(tile, block, order, inner, rng.randrange(rank + 1), rng.choice((0, 1, 1, 3)), store, fetch, panel)
+    return check(plan, form)
+
+
+def _joined(rng: Random, form: Canonical, target: Any) -> CpuPlan:
+    """A plan of a matrix whose registers are joined to lines, where the machine can."""
+    for _ in range(TRIES):
+        block = tuple(LINE // form.b.itemsize * rng.choice((1, 1, 2)) for _ in form.axes)
+        tile = tuple(n * rng.choice((1, 2, 3)) for n in block)
+        panel = tuple(n * rng.choice((1, 2, 9)) for n in (tile if rng.random() < 0.4 else (max(tile),) * 2))
+        panel = tuple(-(-n // one) * one for n, one in zip(panel, tile, strict=True))
+        order, inner = (tuple(rng.sample((0, 1), 2)) for _ in range(2))
+        plan = CpuPlan(tile, block, order, inner, rng.randrange(3), rng.choice((0, 3, 8)), Store.COMBINED, panel=panel)
+        if resolve(form, plan, target).store is Store.JOINED:
+            break
     return check(plan, form)
 
 

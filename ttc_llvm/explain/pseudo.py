@@ -88,7 +88,8 @@ def _nodes(nodes: tuple[Node, ...], place: _Place, canonical: Canonical) -> Iter
 
 def _opening(node: OpenSlots | AtRunEnd | Tour) -> str:
     if isinstance(node, Tour):
-        return f"each of the {len(node.images)} tiles that read the same tiles of A, if none comes after this one"
+        boxes = "panels" if node.panels else "tiles"
+        return f"each of the {len(node.images)} {boxes} that read the same {boxes} of A, if none comes after this one"
     if isinstance(node, AtRunEnd):
         return "if the tile's runs end with it"
     return f"with slots for the partial lines of rows of B ({node.buffer.bytes} bytes)"

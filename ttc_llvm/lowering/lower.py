@@ -9,14 +9,14 @@ from ..machine.target import Target
 from ..problem.canonical import Canonical, Param
 from .nest import LoopNest, trips
 from .nodes import Bind, Fence, Loop, Node, OpenSlots, Orbit, Stage, every
-from .plan import CpuPlan, Store
+from .plan import CpuPlan, Store, spans
 from .plan_checks import check
 from .stores.buffered import buffered
 from .stores.direct import micro_tiles, rows
 from .stores.joined import joined
 from .stores.orbits import in_orbits, on_lines, task_stride
 from .stores.peeled import peeled
-from .stores.summed import axes_of_lines, summed
+from .stores.summed import axes_of_lines, panels, summed
 from .writing import Writing, resolve
 
 _TILES: dict[Store, Callable[[Canonical, Writing, Target, int], tuple[Node, ...]]] = {
@@ -50,9 +50,12 @@ def lower(canonical: Canonical, plan: CpuPlan, target: Target, loads: int = 0) -
     sizes = tuple(axis.extent for axis in canonical.axes)
     tasks = len(plan.grid(sizes))
     around = list(enumerate(plan.loops(sizes)))
+    of_panels = sum(not spans(n, extent) for n, extent in zip(plan.panel, sizes, strict=False))
     for number, (k, step) in reversed(around):
         if chain and number == len(around) - chain.inside - 1:
             body = (OpenSlots(chain.buffer, body),)
+        if chain and canonical.terms and number == of_panels - 1:
+            body = panels(canonical, plan, body)
         bind = Bind.TASK if number < tasks else Bind.SERIAL
         loop = Loop(k, sizes[k], step, bind, body, grain=grains.get(k, 0))
         body = (replace(loop, stride=_stride(canonical, writing, loop)) if bind is Bind.TASK else loop,)

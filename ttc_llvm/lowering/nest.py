@@ -109,7 +109,7 @@ def _lines(nodes: tuple[Node, ...], depth: int) -> Iterator[str]:
 
 def _opening(node: OpenSlots | AtRunEnd | Peeled | Tour) -> str:
     if isinstance(node, Tour):
-        return f"tour of up to {len(node.images)} tiles along {_axes_text(node.axes)}"
+        return f"tour of up to {len(node.images)} {'panels' if node.panels else 'tiles'} along {_axes_text(node.axes)}"
     if isinstance(node, OpenSlots):
         return f"open slots {_buffer_text(node.buffer)}"
     if isinstance(node, AtRunEnd):

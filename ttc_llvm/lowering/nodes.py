@@ -185,12 +185,14 @@ class Orbit(_Base):
 class Tour(_Base):
     """Visit the tiles that read the same tiles of A, one after the other, if the box is the last of them in the order
     of `axes`. images: of the box and of the others: for every axis the one whose position it takes; the first is the
-    box itself; axes: those that move."""
+    box itself; axes: those that move; panels: they are panels of tiles, which prefetch what they visit next; else tiles
+    prefetch the tile that is visited next."""
 
     inside: ClassVar[tuple[str, ...]] = ("body",)
     images: tuple[tuple[int, ...], ...]
     axes: tuple[int, ...]
     body: tuple[Node, ...]
+    panels: bool = False
 
 
 @dataclass(frozen=True, slots=True)

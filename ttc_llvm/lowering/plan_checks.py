@@ -37,8 +37,8 @@ def check(plan: CpuPlan, canonical: Canonical) -> CpuPlan:
             raise PlanError(f"plan {name}={shown(value)} is not decided by plans: the choices are {words}")
     if canonical.in_place:
         _check_in_place(plan, canonical)
-    if canonical.terms and (plan.panel or plan.store is Store.ALIGNED):
-        raise PlanError("plans of sums have no panels, and their stores are cached, peeled or combined")
+    if canonical.terms and plan.store is Store.ALIGNED:
+        raise PlanError("the stores of plans of sums are cached, peeled or combined")
     if not lists_rows(plan, canonical):
         shape, size = shown(plan.tile), _fetched_bytes(plan, canonical)
         raise PlanError(f"plan tile={shape} has {size} bytes: fetch=rows takes tiles of {MAX_ROWS} at most")

@@ -7,10 +7,11 @@ from math import prod
 from operator import attrgetter
 from typing import Any
 
-from ..lazy_dataclasses import dataclass
+from ..lazy_dataclasses import dataclass, replace
 from ..machine.target import Target
 from ..problem.canonical import Canonical, Param, static
 from ..problem.kinds import Alpha, Beta
+from ..problem.sums import sources
 from .chain import Chain, chain_of, in_scratch, run_of_b
 from .layout import run_axes
 from .operands import Buffer, Space
@@ -64,15 +65,26 @@ def resolve(canonical: Canonical, plan: CpuPlan, target: Target) -> Writing:
 
 
 def _summed(canonical: Canonical, plan: CpuPlan, target: Target) -> Writing:
-    """Sums leave registers for B, or scratch, by rows, where B is not read and may begin anywhere."""
+    """Sums leave registers for B, or scratch, by rows, where B is not read and may begin anywhere, or, in panels,
+    registers of all terms in whole lines."""
     buffer, rows = tile_buffer(canonical, plan, target, None), bool(run_of_b(canonical, plan))
     streams = plan.non_temporal and canonical.kinds.beta is Beta.ZERO
     grain = summed_grain(canonical, plan, target) if streams and plan.store is Store.PEELED else 0
     if grain:
         return Writing(plan, Store.PEELED, canonical.b.itemsize, None, buffer, grain=grain)
     if streams and rows and plan.store is Store.COMBINED:
+        if plan.panel and _turn_alike(canonical, plan):
+            found = combined(canonical, room_depends_on(plan), target)
+            if found.store is Store.JOINED:
+                return replace(found, plan=plan)
         return Writing(plan, Store.BUFFERED, canonical.b.itemsize, None, buffer, rows)
     return Writing(plan.ordinary if plan.non_temporal else plan, Store.CACHED, buffer=buffer)
+
+
+def _turn_alike(canonical: Canonical, plan: CpuPlan) -> bool:
+    """True where the terms that turn registers all do it one way."""
+    ways = {run_axes(plan.block, strides) for strides in sources(canonical)}
+    return len(ways - {run_axes(plan.block, canonical.strides("b"))}) <= 1
 
 
 @lru_cache(maxsize=1024)

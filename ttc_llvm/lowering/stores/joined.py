@@ -5,8 +5,10 @@ from __future__ import annotations
 from ...lazy_dataclasses import replace
 from ...machine.target import Target
 from ...problem.canonical import Canonical
+from ...problem.kinds import Alpha, Beta
 from ..chain import run_of_b
-from ..nodes import AtRunEnd, FlushSlot, Node
+from ..nodes import AtRunEnd, FlushSlot, Micro, Node
+from ..operands import Op
 from ..tile_loops import TileSpec, loops
 from ..writing import Writing
 from .leaves import direct_leaf, each_row, row_axes
@@ -14,10 +16,17 @@ from .leaves import direct_leaf, each_row, row_axes
 
 def joined(canonical: Canonical, writing: Writing, target: Target, loads: int) -> tuple[Node, ...]:
     """A tile whose registers are joined to partial lines; the last partial line is flushed where runs end."""
+    return lines(canonical, writing, target, direct_leaf(canonical, writing.plan, loads))
+
+
+def lines(canonical: Canonical, writing: Writing, target: Target, leaf: Micro) -> tuple[Node, ...]:
+    """The same by these micro-tiles."""
     plan, chain = writing.plan, writing.chain
     assert chain is not None
-    leaf = replace(direct_leaf(canonical, plan, loads), partial_line=chain.partial_line)
+    line = replace(chain.partial_line, dtype=canonical.b)
+    leaf = replace(leaf, partial_line=line)
     body = loops(TileSpec(canonical.axes, plan.tile, plan.inner, leaf, False, target.vector_bits // 8))
     around = row_axes(plan, run_of_b(canonical, plan), canonical.along("b"))
-    ends = each_row(canonical, around, FlushSlot(chain.partial_line, leaf.target, leaf.op))
-    return (*body, AtRunEnd(chain.partial_line, ends))
+    kept = Op(Alpha.ONE, Beta.ZERO, False, canonical.b)
+    ends = each_row(canonical, around, FlushSlot(line, leaf.target, kept))
+    return (*body, AtRunEnd(line, ends))

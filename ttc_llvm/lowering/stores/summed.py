@@ -14,9 +14,10 @@ from ..chain import run_of_b
 from ..layout import run_axes
 from ..nodes import Micro, Node, Row, Stage, Tour
 from ..operands import Op, Source, Space, View
-from ..plan import CpuPlan, spans
+from ..plan import CpuPlan, Store, spans
 from ..tile_loops import TileSpec, loops
 from ..writing import Writing
+from .joined import lines
 from .leaves import has_masks, prefetch_of, row_loops, views
 
 Block = tuple[int, ...]
@@ -24,14 +25,27 @@ Group = tuple[Block, tuple[Source, ...]]  # terms whose sum is in registers at o
 
 
 def summed(canonical: Canonical, writing: Writing, target: Target, loads: int) -> tuple[Node, ...]:
-    """A tile of B, and with it those that read the same tiles of A, while these are in the caches."""
-    body, axes = _tile(canonical, writing, target, loads), _tour(canonical, writing.plan)
+    """A tile of B, and with it those that read the same tiles of A, while these are in the caches. Tiles of panels,
+    which are visited together instead, leave in whole lines."""
+    plan = writing.plan
+    if writing.store is Store.JOINED:
+        (group,) = groups(canonical, plan)
+        leaf = _leaf(canonical, writing, group, views(canonical)[1], loads)
+        return lines(canonical, writing, target, replace(leaf, non_temporal=True))
+    body, axes = _tile(canonical, writing, target, loads), _tour(canonical, plan, plan.tile)
     return (Tour(sums.group(canonical), axes, body),) if axes else body
 
 
-def _tour(canonical: Canonical, plan: CpuPlan) -> tuple[int, ...]:
-    """The axes whose places are others in other tiles that read the same tiles of A; none where tiles do not fit."""
-    images, box = sums.group(canonical), plan.box(canonical.extents)
+def panels(canonical: Canonical, plan: CpuPlan, body: tuple[Node, ...]) -> tuple[Node, ...]:
+    """A panel of B, and with it those that read the same panels of A."""
+    axes = _tour(canonical, plan, plan.panel)
+    return (Tour(sums.group(canonical), axes, body, True),) if axes else body
+
+
+def _tour(canonical: Canonical, plan: CpuPlan, size: tuple[int, ...]) -> tuple[int, ...]:
+    """The axes whose places are others in other boxes of this size that read the same ones of A; none where they do not
+    fit."""
+    images, box = sums.group(canonical), tuple(map(min, size, canonical.extents))
     axes = tuple(k for k in plan.order if any(image[k] != k for image in images))
     return () if any(box[image[k]] != box[k] for image in images for k in axes) else axes
 
@@ -39,7 +53,7 @@ def _tour(canonical: Canonical, plan: CpuPlan) -> tuple[int, ...]:
 def axes_of_lines(canonical: Canonical, plan: CpuPlan) -> tuple[int, ...]:
     """The axes along which tiles begin with lines of B where these decide: B's contiguous one, and those whose place it
     takes in a tour."""
-    found = sums.orbits(sums.group(canonical)) if _tour(canonical, plan) else ((0,),)
+    found = sums.orbits(sums.group(canonical)) if _tour(canonical, plan, plan.tile) else ((0,),)
     return next(axes for axes in found if 0 in axes)
 
 
