@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from itertools import pairwise, product
 from pathlib import Path
 from typing import Any
 
@@ -15,13 +16,15 @@ from fused_cases import TYPES, Case
 import ttc_llvm
 from ttc_llvm import Contraction, PlanError, cli
 from ttc_llvm.compiling.options import checked
+from ttc_llvm.contractions import last_cache
 from ttc_llvm.contractions import plans as every_plan
 from ttc_llvm.contractions.copies import LINE
-from ttc_llvm.contractions.fused import rates, shares, space
+from ttc_llvm.contractions.fused import measuring, packing, rates, shares, space
 from ttc_llvm.contractions.fused.execution import FusedExecution
 from ttc_llvm.contractions.fused.job import job
 from ttc_llvm.contractions.fused.plan import Fused, FusedPlan, parse
-from ttc_llvm.contractions.merged import merge
+from ttc_llvm.contractions.last_cache import share_beyond
+from ttc_llvm.contractions.merged import A, C, merge
 from ttc_llvm.contractions.predicting import Predictions
 from ttc_llvm.contractions.splitting import NO_GAINS
 from ttc_llvm.contractions.task import ContractionTask
@@ -327,12 +330,63 @@ def test_speeds_are_stored_and_found(own: Path, monkeypatch: pytest.MonkeyPatch)
         calls.append(dtype)
         return made
 
-    monkeypatch.setattr(rates, "_measured", measured)
-    ask: Any = rates.measured.__wrapped__  # type: ignore[attr-defined]
+    monkeypatch.setattr(measuring, "_measured", measured)
+    ask: Any = measuring.measured.__wrapped__  # type: ignore[attr-defined]
     assert ask("d") == ask("d") == made
     assert calls == ["d"]
     assert ask("s") == made
     assert calls == ["d", "s"]
+
+
+@pytest.mark.parametrize("spec", ["kur,kj->jru", "urk,kj->jur", "kur,kj->jur", "kru,kj->jur", "ukr,kj->ujr"])
+def test_shares_of_what_is_packed_and_written_together_are_counted_by_places(spec: str) -> None:
+    kernel = MicroKernel.of("d", lookup.find("avx512"))
+    for r, u, k in product((5, 11, 12, 36, 40), (24, 48), (7, 8, 20, 33)):
+        merged = merge(Contraction(spec, {"u": u, "r": r, "k": k, "j": 8}, "d"))
+        for fused in space.plans(merged):
+            plan = fused.plan
+            if fused.swapped or any(plan.copies):
+                continue
+            rows, written, terms = (
+                _steps(fused, *side, kernel.group) for side in ((A, plan.rows), (C, plan.rows), (A, plan.terms))
+            )
+            pieces = kernel.piece if r % kernel.piece == 0 else kernel.group
+            assert packing.share_apart(fused, kernel) == pytest.approx(1 - _in_a_row(written, pieces), abs=0.05)
+            if not fused.is_packed_by_vectors(A):
+                continue
+            wanted = _in_a_row(rows, pieces)
+            if not packing.goes_on(fused, A):
+                even = np.mean([len({*steps}) == 1 for steps in rows])
+                wanted = even * _in_a_row(terms, kernel.group) * len(terms) * kernel.group / k
+            assert packing.together(fused, A, kernel) == pytest.approx(wanted, abs=0.05)
+
+
+def _steps(fused: Fused, tensor: int, numbers: tuple[int, ...], group: int) -> list[list[int]]:
+    """From each row, or term, of whole groups to the next one."""
+    places = [0]
+    for number in numbers:
+        index = fused.merged.indices[number]
+        places = [place + k * index.strides[tensor] for place in places for k in range(index.extent)]
+    groups = [places[k : k + group] for k in range(0, len(places) - group + 1, group)]
+    return [[y - x for x, y in pairwise(group)] for group in groups]
+
+
+def _in_a_row(groups: list[list[int]], piece: int) -> float:
+    """The share of groups whose elements follow each other, or those of each piece do."""
+    inside = [[step for k, step in enumerate(steps, 1) if k % piece] for steps in groups]
+    return sum({*steps} == {1} for steps in inside) / max(1, len(groups))
+
+
+def test_lines_of_batches_that_the_last_cache_keeps_are_fetched_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those of larger products anew for each product."""
+    monkeypatch.setattr(last_cache, "_bytes", lambda: 32 << 20)
+    fixed = rates.FusedRates(*[1e-12] * len(rates.FusedRates._fields))
+    seconds = []
+    for m in (200, 2000):
+        fused = next(space.plans(merge(Contraction("mkb,knb->bmn", {"m": m, "k": 600, "n": 2, "b": 64}, "s"))))
+        more = fixed._replace(read=1e-9).seconds(fused, 1) - fixed.seconds(fused, 1)
+        seconds.append(more / fused.merged.elements(A) / share_beyond(fused.merged))
+    assert seconds[1] > 8 * seconds[0] > 0
 
 
 def test_parts_of_a_prediction_are_all_of_it() -> None:
@@ -367,12 +421,12 @@ def test_the_command_line_explains(own: Path, capsys: pytest.CaptureFixture[str]
 @pytest.mark.parametrize("text", ["", "[1, 2]", "[" + "1e-9, " * 11 + "NaN]", "{}"])
 def test_damaged_speeds_are_measured_again(own: Path, monkeypatch: pytest.MonkeyPatch, text: str) -> None:
     made = rates.FusedRates(*[1e-9] * len(rates.FusedRates._fields))
-    monkeypatch.setattr(rates, "_measured", lambda dtype: made)
+    monkeypatch.setattr(measuring, "_measured", lambda dtype: made)
     monkeypatch.setattr(json, "dumps", lambda value: text)
-    ask: Any = rates.measured.__wrapped__  # type: ignore[attr-defined]
+    ask: Any = measuring.measured.__wrapped__  # type: ignore[attr-defined]
     ask("d")
     monkeypatch.undo()
     monkeypatch.setenv("TTC_DATABASE", str(own))
-    monkeypatch.setattr(rates, "_measured", lambda dtype: made)
+    monkeypatch.setattr(measuring, "_measured", lambda dtype: made)
     open_database(None)
     assert ask("d") == made

@@ -17,6 +17,7 @@ from known_speeds import known_speeds
 import ttc_llvm
 from ttc_llvm.contractions import calls, kept, known, measuring, pairwise, predicting, search
 from ttc_llvm.contractions.fused import execution, rates, run
+from ttc_llvm.contractions.fused import measuring as fused_measuring
 from ttc_llvm.operands.operand import Array
 from ttc_llvm.runtime import runtime
 from ttc_llvm.runtime.once import Recent
@@ -50,7 +51,8 @@ def path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A database of this test's own, and speeds by which all plans are fused."""
     monkeypatch.setenv("TTC_DATABASE", str(tmp_path / "own.sqlite"))
     monkeypatch.setattr(measuring, "measured", lambda dtype, threads: known_speeds())
-    monkeypatch.setattr(rates, "measured", lambda dtype: rates.FusedRates(*[1e-13] * len(rates.FusedRates._fields)))
+    known = rates.FusedRates(*[1e-13] * len(rates.FusedRates._fields))
+    monkeypatch.setattr(fused_measuring, "measured", lambda dtype: known)
     monkeypatch.setattr(predicting, "is_settled", lambda dtype, threads: True)
     for name in ("_numbers", "_looks"):
         monkeypatch.setattr(kept, name, count())

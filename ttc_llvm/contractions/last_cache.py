@@ -22,6 +22,11 @@ def share_beyond(merged: Merged) -> float:
     return min(max((size / cache - KEPT) / (1 - KEPT), 0.0), 1.0) if cache else 1.0
 
 
+def keeps_none(size: float) -> bool:
+    """True where the last cache does not keep so many bytes while as many others are read or written."""
+    return size > KEPT * _bytes() / 2
+
+
 def beyond() -> int:
     """Bytes of a matrix that is beyond the last cache."""
     return min(max(LEAST, int(TIMES * _bytes())), MOST)

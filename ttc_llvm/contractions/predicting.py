@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from ..lazy_dataclasses import dataclass
 from . import measuring
 from .blocks import blocked
-from .fused import rates as fused_rates
+from .fused import measuring as fused_measuring
 from .fused.plan import Fused
 from .fused.space import plans as fused_plans
 from .measuring import is_settled as is_settled
@@ -30,7 +30,7 @@ class Predictions:
             copied = [tensor for tensor, order in enumerate(applied.plan.copies) if order is not None]
             speeds = measuring.measured(self.dtype, self.threads) if copied else None
             copies = sum(speeds.copy(applied.merged, tensor) for tensor in copied) if speeds is not None else 0.0
-            return copies + fused_rates.measured(self.dtype).seconds(applied, self.threads)
+            return copies + fused_measuring.measured(self.dtype).seconds(applied, self.threads)
         return measuring.measured(self.dtype, self.threads).seconds(applied)
 
     @property

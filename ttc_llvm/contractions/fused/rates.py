@@ -1,93 +1,108 @@
-"""The speeds of this machine for fused contractions, measured once and kept in the solutions database."""
+"""The time that fused plans take, predicted by the speeds of this machine (`measuring`)."""
 
 from __future__ import annotations
 
-import json
-from contextlib import suppress
-from typing import Any, NamedTuple
-
-import numpy as np
-from numpy.lib.stride_tricks import as_strided
+from typing import NamedTuple
 
 from ...ir_builders.fused.macro_kernel import BEYOND, PAGE
-from ...lowering.micro_kernel import MicroKernel, blocks
+from ...lowering.micro_kernel import MicroKernel
 from ...problem import dtypes
-from ...problem.contraction import Contraction, IndexClass
-from ...runtime import backend
-from ...runtime.once import once
-from ...tuning.database.opened import open_database
-from ...tuning.database.records import Record, Request
 from ..copies import LINE
-from ..last_cache import share_beyond, square
-from ..merged import C, merge
-from ..timing import TOGETHER, usual
-from .execution import FusedExecution, micro_kernel, revision
+from ..last_cache import keeps_none, share_beyond
+from ..merged import C
+from .execution import micro_kernel
 from .job import rows_turned
-from .plan import Fused, FusedPlan
+from .packing import goes_on, share_apart, together
+from .plan import Fused
 
-KIND = "speeds"  # of rows in the database
-REVISION = "speeds4"  # raised when what is measured changes
 CACHE_BYTES = 1 << 20  # of what is found in a core's own caches
-THIN = 16  # terms of a product whose result is beyond all caches
-SHORT, LONG = 32, 256  # terms of a sum
-TILES, MORE, MANY = 8, 5, 6  # of rows of a product in the caches, and times as many columns, or rows
-CLASSES = IndexClass.M, IndexClass.N, IndexClass.K, IndexClass.BATCH
-LEAST = 1e-15  # seconds: differences of times may be negative
-ROW, FAR = 1024, 1032  # elements of a row, and from one to the next: no multiple of a page
+NEAR, SEVERAL = 8, 24  # tiles of rows of a block whose pages are at hand, and the most that take no longer
+BETWEEN = 1 / 3  # of what a tile takes longer beyond all caches it takes in the last one
+POWER = 3  # of arithmetic and of stores, which a tile does at a time: the longer of both, or a little more
 
 
 class FusedRates(NamedTuple):
     """Seconds that parts of a fused contraction take.
 
     start: of a call; batch: of a further product of a call, beside its tiles; term: of a tile for each term of its
-    sums; tile, apart, far: of a tile to be written, of one whose rows do not follow each other in C, and of one of a
-    block of so many such rows that their pages are not at hand; packed, turned, picked, fetched: of an element that is
-    packed with its neighbours, or turned with them, or by itself, or so from a line that has left the caches since;
-    written, scattered, streamed: of a byte of C beyond all caches, through them, so with rows that do not follow each
-    other, and past them; read: of a byte of A or B there.
+    sums; tile, through, past: of a tile of few terms that is written in the caches, through them, beyond all of which
+    it lies, and past them; apart, far: how much longer one takes whose rows do not follow each other in C, and one of a
+    block of so many such rows that their pages are not at hand; scattered: such a one beyond all caches; packed,
+    transposed, turned, picked, fetched: of an element that is packed with its neighbours, with the terms behind it, or
+    turned, or by itself, or so from a line that has left the caches since; read: of a byte of A or B beyond all caches.
     """
 
     start: float
     batch: float
     term: float
     tile: float
+    through: float
+    past: float
     apart: float
     far: float
+    scattered: float
     packed: float
+    transposed: float
     turned: float
     picked: float
     fetched: float
-    written: float
-    scattered: float
-    streamed: float
     read: float
 
     def seconds(self, fused: Fused, threads: int) -> float:
         """The predicted time of a plan on so many threads."""
-        kernel = micro_kernel(fused.merged.dtype)
-        (m, n, k), block = fused.sizes, fused.plan.block
-        registers, tiles_n = -(-m // kernel.group), -(-n // kernel.columns)
-        tiles_m = -(-m // kernel.rows)
-        blocks = -(-k // block[2])
-        apart = self.far if min(m, block[0]) > TILES * MANY // 2 * kernel.rows else self.apart
-        tile = self.tile + _share_apart(fused, kernel) * max(0.0, apart - self.tile)
-        total = tiles_n * (registers / kernel.vectors * k * self.term + tiles_m * blocks * tile)
-        total += self._packing(fused, (tiles_m * kernel.rows, tiles_n * kernel.columns))
-        total = fused.batches * (total + self.batch) + self._fetched(fused, blocks)
-        return self.start + total / min(threads, max(fused.batches, tiles_m, tiles_n))
+        return sum(self.parts(fused, threads).values())
 
-    def _packing(self, fused: Fused, padded: tuple[int, int]) -> float:
+    def parts(self, fused: Fused, threads: int) -> dict[str, float]:
+        """The seconds of each part of a plan's time."""
+        kernel = micro_kernel(fused.merged.dtype)
+        (m, n, k), batches = fused.sizes, fused.batches
+        tiles = -(-m // kernel.rows), -(-n // kernel.columns)
+        blocks = max(1, -(-k // fused.plan.block[2]))
+        arithmetic = tiles[1] * -(-m // kernel.group) / kernel.vectors * k * self.term
+        near, beyond = self._written(fused, kernel, arithmetic, tiles, blocks)
+        packed = self._packing(fused, kernel, (tiles[0] * kernel.rows, tiles[1] * kernel.columns))
+        busy = min(threads, max(1, batches, *tiles))
+        share = batches / busy
+        return {
+            "arithmetic": share * arithmetic, "tiles of C": share * near, "packing of A and B": share * packed,
+            "memory beyond the caches": share * beyond + self._read(fused) / busy,
+            "calls": self.start + share * self.batch,
+        }  # fmt: skip
+
+    def _written(
+        self, fused: Fused, kernel: MicroKernel, arithmetic: float, tiles: tuple[int, int], blocks: int
+    ) -> tuple[float, float]:
+        """How much longer than the arithmetic all tiles of a product take: in the caches, and further beyond them."""
+        size, apart, far = kernel.dtype.itemsize, share_apart(fused, kernel), share_beyond(fused.merged)
+        is_large = fused.merged.elements(C) * size > CACHE_BYTES
+        count = tiles[1] * -(-fused.sizes[0] // kernel.group) / kernel.vectors * blocks
+        floors = self.tile, self._least(fused, far) if is_large else self.tile
+        near, long = (_both(arithmetic, count * floor) - arithmetic for floor in floors)
+        is_wide = min(fused.sizes[0], fused.plan.block[0]) > SEVERAL * kernel.rows
+        further = far * _lines(fused, C, size) * max(0.0, self.scattered - self.far) if is_large else 0.0
+        each = apart * tiles[0] * tiles[1] * blocks
+        near_apart, further = each * (self.far if is_wide else self.apart), each * further
+        return (1 - apart) * near + near_apart, (1 - apart) * (long - near) + further
+
+    def _least(self, fused: Fused, far: float) -> float:
+        """The least seconds of a tile whose rows follow each other in C, which is not kept in a core's own caches."""
+        if fused.plan.streams:
+            return max(self.past, self.tile)
+        return self.tile + (BETWEEN + (1 - BETWEEN) * far) * max(0.0, self.through - self.tile)
+
+    def _packing(self, fused: Fused, kernel: MicroKernel, padded: tuple[int, int]) -> float:
         """Of one product: rows anew for each block of columns."""
         (_, n, k), block = fused.sizes, fused.plan.block
         repeats = -(-n // block[1]), 1
         sides = zip(padded, fused.tensors, repeats, strict=False)
-        return sum(extent * k * times * self._element(fused, tensor) for extent, tensor, times in sides)
+        return sum(extent * k * times * self._element(fused, tensor, kernel) for extent, tensor, times in sides)
 
-    def _element(self, fused: Fused, tensor: int) -> float:
+    def _element(self, fused: Fused, tensor: int, kernel: MicroKernel) -> float:
         """Of an element of A or B that is packed."""
         if fused.is_packed_by_vectors(tensor):
-            return self.packed
-        if tensor == fused.tensors[0] and rows_turned(fused, micro_kernel(fused.merged.dtype)):
+            several = together(fused, tensor, kernel)
+            return several * (self.packed if goes_on(fused, tensor) else self.transposed) + (1 - several) * self.picked
+        if tensor == fused.tensors[0] and rows_turned(fused, kernel):
             return self._turned(fused, tensor)
         plan, strides = fused.plan, fused.strides(tensor)
         side = plan.rows if tensor == fused.tensors[0] else plan.columns
@@ -107,137 +122,21 @@ class FusedRates(NamedTuple):
             return self.turned
         return max(0.0, self.turned - self.read * share_beyond(fused.merged) * size)
 
-    def _fetched(self, fused: Fused, blocks: int) -> float:
+    def _read(self, fused: Fused) -> float:
+        """Of A and B beyond the caches, of all products."""
         size = dtypes.dtype(fused.merged.dtype).itemsize
-        a, b, c = (fused.merged.elements(tensor) * size * _lines(fused, tensor, size) for tensor in range(3))
-        beyond = share_beyond(fused.merged)
-        total = (a + b) * beyond * self.read if a + b > CACHE_BYTES else 0.0
-        if c > CACHE_BYTES:
-            apart = _share_apart(fused, micro_kernel(fused.merged.dtype))
-            through = (1 - apart) * beyond * self.written + apart * self.scattered
-            total += c * (self.streamed if fused.plan.streams else blocks * through)
-        return total
+        a, b = (fused.merged.elements(tensor) * size * _lines(fused, tensor, size) for tensor in range(2))
+        return (a + b) * share_beyond(fused.merged) * self.read if a + b > CACHE_BYTES else 0.0
+
+
+def _both(one: float, other: float) -> float:
+    """What two parts of a time come to that pass at once."""
+    return float((one**POWER + other**POWER) ** (1 / POWER))
 
 
 def _lines(fused: Fused, tensor: int, size: int) -> float:
     """Times as many bytes as a product has of a tensor are in its lines: those of the next product may lie between."""
     strides = fused.strides(tensor)
     nearest = min((strides[number] for number in fused.plan.batches), default=0)
-    return min(1 + (LINE - size) / (nearest * size), fused.batches) if nearest else 1.0
-
-
-def _share_apart(fused: Fused, kernel: MicroKernel) -> float:
-    """The share of registers whose rows, or those of their pieces, do not follow each other in C."""
-    rows, piece = fused.plan.rows, kernel.piece
-    inner = fused.merged.indices[rows[-1]] if rows else None
-    if inner is None or inner.strides[C] != 1:
-        return 1.0
-    return min(1.0, (kernel.group - 1) / inner.extent) if inner.extent % piece else 0.0
-
-
-@once
-def measured(dtype: str) -> FusedRates:
-    """The rates of a data type: from the solutions database, or measured, in a fraction of a second, and stored."""
-    how = f"{REVISION} {revision(dtype)}"
-    request = Request(f"speeds of fused contractions of {dtype}", backend.host_target().key, 1, "hot-ab", "", how, KIND)
-    store = open_database(None)
-    for _, text in store.native(request, how):
-        with suppress(ValueError, TypeError):
-            found = FusedRates(*map(float, json.loads(text.decode())))
-            if all(0 <= value < 1 for value in found) and found.term > 0:
-                return found
-    found = _measured(dtype)
-    store.keep_native(Record(request, 1, how, objects=(("speeds", json.dumps(found).encode()),)))
-    return found
-
-
-def _measured(dtype: str) -> FusedRates:
-    kernel = micro_kernel(dtype)
-    m, n = kernel.rows * TILES, kernel.columns * (TILES + 1)  # an odd number, whose rows share few sets of a cache
-    size = kernel.dtype.itemsize
-    start, several = _product(dtype, (1, 1, 1)), _product(dtype, (1, 1, 1), batches=LONG)
-    short, long = (_added(dtype, (m, n, k)) for k in (SHORT, LONG))
-    term = (long - short) / (LONG - SHORT)
-    tile = max(0.0, short - term * SHORT)
-    apart, far = (_added(dtype, (times * m, n, SHORT), turned=True) for times in (1, MANY))
-    narrow = m, kernel.columns, LONG
-    packed = (_product(dtype, narrow) - start - TILES * long) / (m * LONG)  # its columns count in their tiles
-    term -= packed * kernel.columns / TILES
-    picked = (_product(dtype, narrow, spread_a=3) - start - TILES * long) / (m * LONG)
-    turned, fetched = (
-        (_apart(dtype, m - ragged, many) - start) / many - TILES * long
-        for ragged, many in ((0, max(TILES, kernel.group)), (1, TILES))
-    )
-    wide = square(size)
-    side, area = -(-wide // kernel.rows), wide * wide
-    known = start + side * -(-wide // kernel.columns) * (THIN * term + tile) + 2 * wide * THIN * packed
-    written, streamed = (_product(dtype, (wide, wide, THIN), streams=streams) - known for streams in (False, True))
-    tall = area // ROW // kernel.rows * kernel.rows
-    tiles = tall // kernel.rows * -(-ROW // kernel.columns)
-    known = start + tiles * (far - (SHORT - THIN) * term) + (tall + ROW) * THIN * packed
-    scattered = _product(dtype, (tall, ROW, THIN), turned=True) - known
-    deep = _product(dtype, (wide, kernel.columns, wide))
-    read = deep - start - side * (wide * term + tile) - area * packed
-    alone = _product(dtype, (1, 1, 1), times=TOGETHER)  # without the clocks, which all single runs above have counted
-    found = FusedRates(
-        alone, (several - start) / LONG, term, tile, apart - term * SHORT, far - term * SHORT, packed,
-        turned / (m * LONG), picked, fetched / (m * LONG), written / (area * size), scattered / (tall * ROW * size),
-        streamed / (area * size), read / (area * size),
-    )  # fmt: skip
-    return FusedRates(*(max(value, LEAST) for value in found))
-
-
-def _added(dtype: str, sizes: tuple[int, int, int], turned: bool = False) -> float:
-    """Seconds of a further tile."""
-    m, n, k = sizes
-    once, often = (_product(dtype, (m, times * n, k), turned=turned) for times in (1, MORE))
-    kernel = micro_kernel(dtype)
-    return (often - once) / (m // kernel.rows * (n // kernel.columns) * (MORE - 1))
-
-
-def _product(
-    dtype: str, sizes: tuple[int, int, int], spread_a: int = 1, turned: bool = False, streams: bool = False,
-    batches: int = 1, times: int = 1,
-) -> float:  # fmt: skip
-    """Seconds of a product of k x n, columns, by k x m, rows. spread_a: elements from one to the next in A; turned:
-    not rows but columns follow each other in C, and rows are as far from each other as in a larger tensor; times: as in
-    `usual`."""
-    m, n, k = sizes
-    kind = dtypes.to_numpy(dtypes.dtype(dtype))
-    result, strides_c = ("bij", (m * FAR, FAR, 1)) if turned else ("bji", (n * m, m, 1))
-    extents, strides_a = {"b": batches, "i": m, "j": n, "k": k}, (k * m * spread_a, m * spread_a, spread_a)
-    stated = Contraction(f"bki,bkj->{result}", extents, dtype, strides_a, None, strides_c)
-    merged = merge(stated)
-    numbers = {index.kind.value: (number,) for number, index in enumerate(merged.indices)}
-    kernel = micro_kernel(dtype)
-    made = blocks(kernel, backend.host_target(), sizes, streams)
-    rows, columns, terms, others = (numbers.get(kind.value, ()) for kind in CLASSES)
-    plan = FusedPlan(rows, columns, terms, others, (made.rows, made.columns, made.terms), streams)
-    run = FusedExecution(stated, Fused(merged, plan), 1).run
-    a, b, c = (_laid(stated, name, kind) for name in "abc")
-    return usual(lambda: run(a, b, c), times)
-
-
-def _apart(dtype: str, rows: int, many: int) -> float:
-    """Seconds of a narrow product of so many times as many rows, those of which that A has one behind the other are far
-    from each other in C: they are turned or, where rows are no multiple of registers, come one by one, from lines that
-    leave the caches before their next element is read.
-    """
-    kernel = micro_kernel(dtype)
-    extents = {"u": many, "r": rows, "k": LONG, "j": kernel.columns}
-    stated = Contraction("kru,kj->jur", extents, dtype)
-    of = {letters: number for number, letters in enumerate(merge(stated).letters)}
-    block = kernel.rows * TILES, kernel.columns, LONG
-    plan = FusedPlan((of["u"], of["r"]), (of["j"],), (of["k"],), (), block)
-    run = FusedExecution(stated, Fused(merge(stated), plan), 1).run
-    a, b, c = (_laid(stated, name, dtypes.to_numpy(stated.element)) for name in "abc")
-    return usual(lambda: run(a, b, c))
-
-
-def _laid(stated: Contraction, name: str, kind: np.dtype[Any]) -> Any:
-    """Ones that lie as an operand, from a line's start."""
-    shape, strides = stated.shape(name), stated.strides(name)
-    size = 1 + sum((n - 1) * step for n, step in zip(shape, strides, strict=True))
-    memory = np.ones(size + LINE // kind.itemsize, kind)
-    memory = memory[-memory.ctypes.data % LINE // kind.itemsize :]
-    return as_strided(memory, shape, [step * kind.itemsize for step in strides])
+    found = min(1 + (LINE - size) / (nearest * size), fused.batches) if nearest else 1.0
+    return found if keeps_none(found * fused.merged.elements(tensor) * size / max(1, fused.batches)) else 1.0

@@ -10,23 +10,10 @@ from .execution import micro_kernel
 from .plan import Fused
 from .rates import FusedRates
 
-# Rates by what they are part of. All others are of packing.
-_PARTS = {
-    "arithmetic": ("term",), "tiles of C": ("tile", "apart", "far"),
-    "memory beyond the caches": ("written", "scattered", "streamed", "read"), "calls": ("start", "batch"),
-}  # fmt: skip
-_PACKING = "packing of A and B"
-
 
 def shares(rates: FusedRates, fused: Fused, threads: int) -> dict[str, float]:
-    """Seconds of each part, the longest first: the prediction is a sum of rates, each times how often it counts."""
-    nothing = FusedRates(*[0.0] * len(rates))
-    found = {
-        part: nothing._replace(**{name: getattr(rates, name) for name in names}).seconds(fused, threads)
-        for part, names in _PARTS.items()
-    }
-    found[_PACKING] = max(0.0, rates.seconds(fused, threads) - sum(found.values()))
-    return dict(sorted(found.items(), key=lambda pair: -pair[1]))
+    """Seconds of each part of a predicted time, the longest first."""
+    return dict(sorted(rates.parts(fused, threads).items(), key=lambda pair: -pair[1]))
 
 
 def arithmetic(rates: FusedRates, fused: Fused) -> float:

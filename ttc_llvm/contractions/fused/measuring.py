@@ -1,0 +1,149 @@
+"""The speeds of this machine for fused contractions, measured once and kept in the solutions database."""
+
+from __future__ import annotations
+
+import json
+from contextlib import suppress
+from typing import Any
+
+import numpy as np
+from numpy.lib.stride_tricks import as_strided
+
+from ...lowering.micro_kernel import blocks
+from ...problem import dtypes
+from ...problem.contraction import Contraction, IndexClass
+from ...runtime import backend
+from ...runtime.once import once
+from ...tuning.database.opened import open_database
+from ...tuning.database.records import Record, Request
+from ..copies import LINE
+from ..last_cache import square
+from ..merged import merge
+from ..timing import TOGETHER, usual
+from .execution import FusedExecution, micro_kernel, revision
+from .plan import Fused, FusedPlan
+from .rates import NEAR, FusedRates
+
+KIND = "speeds"  # of rows in the database
+REVISION = "speeds5"  # raised when what is measured changes
+FEW, THIN = 4, 16  # terms of products that only write, and of one whose result is written by elements
+SHORT, LONG = 32, 256  # terms of a sum
+MORE, MANY = 5, 6  # times as many columns, or rows, as a product in the caches has
+CLASSES = IndexClass.M, IndexClass.N, IndexClass.K, IndexClass.BATCH
+LEAST = 1e-15  # seconds: differences of times may be negative
+ROW, FAR = 1024, 1032  # elements of a row, and from one to the next: no multiple of a page
+
+
+@once
+def measured(dtype: str) -> FusedRates:
+    """The rates of a data type: from the solutions database, or measured, in a fraction of a second, and stored."""
+    how = f"{REVISION} {revision(dtype)}"
+    request = Request(f"speeds of fused contractions of {dtype}", backend.host_target().key, 1, "hot-ab", "", how, KIND)
+    store = open_database(None)
+    for _, text in store.native(request, how):
+        with suppress(ValueError, TypeError):
+            found = FusedRates(*map(float, json.loads(text.decode())))
+            if all(0 <= value < 1 for value in found) and found.term > 0:
+                return found
+    found = _measured(dtype)
+    store.keep_native(Record(request, 1, how, objects=(("speeds", json.dumps(found).encode()),)))
+    return found
+
+
+def _measured(dtype: str) -> FusedRates:
+    kernel = micro_kernel(dtype)
+    m, n = kernel.rows * NEAR, kernel.columns * (NEAR + 1)  # an odd number, whose rows share few sets of a cache
+    start, several = _product(dtype, (1, 1, 1)), _product(dtype, (1, 1, 1), batches=LONG)
+    least, short, long = (_added(dtype, (m, n, k)) for k in (FEW, SHORT, LONG))
+    term = (long - short) / (LONG - SHORT)
+    apart, far = (_added(dtype, (times * m, n, SHORT), turned=True) - term * SHORT for times in (1, MANY))
+    narrow = m, kernel.columns, LONG
+    packed, transposed, picked = (
+        (seconds - start - NEAR * long) / (m * LONG)
+        for seconds in (_product(dtype, narrow), _product(dtype, narrow, by_terms=True), _product(dtype, narrow, 3))
+    )
+    term -= packed * kernel.columns / NEAR  # the columns that `_added` packs
+    turned, fetched = (
+        ((_apart(dtype, m - ragged, many) - start) / many - NEAR * long) / (m * LONG)
+        for ragged, many in ((0, max(NEAR, kernel.group)), (1, NEAR))
+    )
+    through, past, scattered, read = _beyond(dtype, start, term, packed)
+    alone = _product(dtype, (1, 1, 1), times=TOGETHER)  # without the clocks, which all single runs above have counted
+    found = FusedRates(
+        alone, (several - start) / LONG, term, least, through, past, apart, far, scattered, packed, transposed, turned,
+        picked, fetched, read,
+    )  # fmt: skip
+    return FusedRates(*(max(value, LEAST) for value in found))
+
+
+def _beyond(dtype: str, start: float, term: float, packed: float) -> tuple[float, float, float, float]:
+    """Seconds of a tile beyond all caches that is written through them, past them, and by elements, more than its
+    arithmetic; and of a byte that is read there."""
+    kernel = micro_kernel(dtype)
+    size, wide = kernel.dtype.itemsize, square(kernel.dtype.itemsize)
+    side = -(-wide // kernel.rows)
+    known, count = start + 2 * wide * FEW * packed, side * -(-wide // kernel.columns)
+    through, past = ((_product(dtype, (wide, wide, FEW), streams=way) - known) / count for way in (False, True))
+    tall = wide * wide // ROW // kernel.rows
+    known, count = start + (tall * kernel.rows + ROW) * THIN * packed, tall * -(-ROW // kernel.columns)
+    scattered = (_product(dtype, (tall * kernel.rows, ROW, THIN), turned=True) - known) / count - THIN * term
+    deep = _product(dtype, (wide, kernel.columns, wide))
+    read = (deep - start - side * wide * term - wide * wide * packed) / (wide * wide * size)
+    return through, past, scattered, read
+
+
+def _added(dtype: str, sizes: tuple[int, int, int], turned: bool = False) -> float:
+    """Seconds of a further tile."""
+    m, n, k = sizes
+    once, often = (_product(dtype, (m, times * n, k), turned=turned) for times in (1, MORE))
+    kernel = micro_kernel(dtype)
+    return (often - once) / (m // kernel.rows * (n // kernel.columns) * (MORE - 1))
+
+
+def _product(
+    dtype: str, sizes: tuple[int, int, int], spread_a: int = 1, turned: bool = False, streams: bool = False,
+    batches: int = 1, times: int = 1, by_terms: bool = False,
+) -> float:  # fmt: skip
+    """Seconds of a product of k x n, columns, by k x m, rows. spread_a: elements from one to the next in A; turned:
+    not rows but columns follow each other in C, and rows are as far from each other as in a larger tensor; times: as in
+    `usual`; by_terms: terms follow each other in A."""
+    m, n, k = sizes
+    kind = dtypes.to_numpy(dtypes.dtype(dtype))
+    result, strides_c = ("bij", (m * FAR, FAR, 1)) if turned else ("bji", (n * m, m, 1))
+    extents = {"b": batches, "i": m, "j": n, "k": k}
+    strides_a = (k * m * spread_a, m * spread_a, spread_a) if not by_terms else (k * m, 1, k)
+    stated = Contraction(f"bki,bkj->{result}", extents, dtype, strides_a, None, strides_c)
+    merged = merge(stated)
+    numbers = {index.kind.value: (number,) for number, index in enumerate(merged.indices)}
+    kernel = micro_kernel(dtype)
+    made = blocks(kernel, backend.host_target(), sizes, streams)
+    rows, columns, terms, others = (numbers.get(kind.value, ()) for kind in CLASSES)
+    plan = FusedPlan(rows, columns, terms, others, (made.rows, made.columns, made.terms), streams)
+    run = FusedExecution(stated, Fused(merged, plan), 1).run
+    a, b, c = (_laid(stated, name, kind) for name in "abc")
+    return usual(lambda: run(a, b, c), times)
+
+
+def _apart(dtype: str, rows: int, many: int) -> float:
+    """Seconds of a narrow product of so many times as many rows, those of which that A has one behind the other are far
+    from each other in C: they are turned or, where rows are no multiple of registers, come one by one, from lines that
+    leave the caches before their next element is read.
+    """
+    kernel = micro_kernel(dtype)
+    extents = {"u": many, "r": rows, "k": LONG, "j": kernel.columns}
+    stated = Contraction("kru,kj->jur", extents, dtype)
+    of = {letters: number for number, letters in enumerate(merge(stated).letters)}
+    block = kernel.rows * NEAR, kernel.columns, LONG
+    plan = FusedPlan((of["u"], of["r"]), (of["j"],), (of["k"],), (), block)
+    run = FusedExecution(stated, Fused(merge(stated), plan), 1).run
+    a, b, c = (_laid(stated, name, dtypes.to_numpy(stated.element)) for name in "abc")
+    return usual(lambda: run(a, b, c))
+
+
+def _laid(stated: Contraction, name: str, kind: np.dtype[Any]) -> Any:
+    """Ones that lie as an operand, from a line's start."""
+    shape, strides = stated.shape(name), stated.strides(name)
+    size = 1 + sum((n - 1) * step for n, step in zip(shape, strides, strict=True))
+    memory = np.ones(size + LINE // kind.itemsize, kind)
+    memory = memory[-memory.ctypes.data % LINE // kind.itemsize :]
+    return as_strided(memory, shape, [step * kind.itemsize for step in strides])
