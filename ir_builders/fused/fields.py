@@ -24,16 +24,19 @@ AXIS, BATCH_AXIS = 24, 32  # bytes of an axis of two tensors, and of three
 MOST_AXES = 64
 MOST_PLACES = 1024  # that rows are packed to at a time
 MOST_COLUMNS = 8  # of a tile
+LINE = 64
 MOST_RUNS = 16  # of rows or columns that are packed together
-# The words of a carry: whether a tile begins its lines, and whether the next one does not go on. Behind them are lines,
-# those of columns that are not whole yet.
-STARTS, ENDS, PARTIAL = 0, 8, 64
+# The words of a carry: whether a tile begins its lines, and whether the next one does not go on; the offset in C of the
+# run of rows that would go on, -1 = none, and that of its last tile. Behind them are lines, those of columns that are
+# not whole yet.
+STARTS, ENDS, NEXT, LAST, PARTIAL = 0, 8, 16, 24, 64
+CARRY_BYTES = PARTIAL + LINE * MOST_COLUMNS
+MOST_HELD = 512  # runs whose last lines wait for the next block
 BY_BATCH, BY_ROWS, BY_COLUMNS = range(3)  # sides
 # The words of a call: the address of C; how it is written; the scalars of the first block of terms; those of others,
 # which add to C.
 CALL_C, CALL_WAY, CALL_FIRST, CALL_LATER = 0, 8, 16, 16 + 96
 CALL_BYTES = CALL_LATER + 96
-LINE = 64
 PARTS = 64  # the most threads that the side they share is chosen for
 MOST_INDICES = 52
 JOB_BYTES = AXES + BATCH_AXIS * (MOST_INDICES + 4)  # of which a turn adds some

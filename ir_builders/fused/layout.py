@@ -79,8 +79,16 @@ def place(job: int) -> int:
     end = put(job + f.TERMS_B, end, 8 * k)
     end = put(job + f.FLAGS, end, 8 * (m // load64(job + f.TILE_M)))
     end = put(job + f.ACROSS, end, 8 * (n // load64(job + f.TILE_N)))
-    store64(job + f.SCRATCH, put(job + f.CARRY, end, f.PARTIAL + f.LINE * f.MOST_COLUMNS))
+    store64(job + f.SCRATCH, put(job + f.CARRY, end, f.CARRY_BYTES * (1 + held(job))))
     return 0
+
+
+def held(job: int) -> int:
+    """The number of runs of C, a tile of rows and columns each, whose last lines may wait for the next block."""
+    m, tiles = load64(job + f.BLOCK_M), load64(job + f.BLOCK_N) // load64(job + f.TILE_N)
+    if load64(job + f.STREAMED) == 0 or load64(job + f.M) <= m:
+        return 0
+    return min(m // load64(job + f.TILE_M) * tiles, f.MOST_HELD)
 
 
 def put(word: int, end: int, size: int) -> int:

@@ -8,7 +8,7 @@ from . import fields as f
 from .axes import axis_of, last_of
 from .calls import ADD, SET, STREAM, TURNED
 from .packing import pack_block_of_columns, pack_block_of_rows
-from .past_caches import inspect_columns, stream_tiles
+from .past_caches import flush_held, hold_none, inspect_columns, stream_tiles
 from .rows_of_c import inspect_rows
 from .tiles import tiles
 
@@ -68,6 +68,8 @@ def rows(
     first = begin * step if is_divided else 0
     last = min(end * step, load64(job + f.M)) if is_divided else load64(job + f.M)
     of_a, of_c = scratch + load64(job + f.ROWS_A), scratch + load64(job + f.ROWS_C)
+    if way == STREAM:
+        hold_none(job, scratch)
     while first < last:
         m = min(load64(job + f.BLOCK_M), last - first)
         tabulate(job, f.M_AXES, first, m, load64(job + f.TILE_M), of_a, of_c)
@@ -79,7 +81,7 @@ def rows(
         else:
             tiles(job, c, scalars, way, scratch, m, n, k)
         first += m
-    return 0
+    return flush_held(job, c, scratch) if way == STREAM else 0
 
 
 def next_turns(job: int, scratch: int, first: int, m: int) -> int:

@@ -6,6 +6,7 @@ from ..words import load64, store64
 from . import fields as f
 from .axes import innermost
 from .calls import BY_COLUMNS, BY_HALVES, BY_LINES, BY_ROWS, SET, flush_tile, stream_tile
+from .layout import held
 from .packing import fetch_turns
 from .rows_of_c import IN_A_ROW, IN_HALVES
 from .tiles import tile
@@ -50,11 +51,11 @@ def stream_tiles(
     panels_a, panels_b = scratch + load64(job + f.PANELS_A), scratch + load64(job + f.PANELS_B)
     of_rows, of_columns = scratch + load64(job + f.ROWS_C), scratch + load64(job + f.COLUMNS_C)
     flags, across = scratch + load64(job + f.FLAGS), scratch + load64(job + f.ACROSS)
-    carry, by_rows = scratch + load64(job + f.CARRY), (load64(across) & JOINED) != 0
+    first, by_rows, most = scratch + load64(job + f.CARRY), (load64(across) & JOINED) != 0, held(job)
     outer, inner, step = (n + tile_n - 1) // tile_n, (m + tile_m - 1) // tile_m, tile_m * size
     if by_rows:
         outer, inner, step = inner, outer, tile_n * innermost(job, f.M_AXES) * size
-    goes_on, last, last_rows, last_columns, fetched = 0, 0, 0, 0, 0
+    carry, goes_on, last, last_rows, last_columns, fetched = first, 0, 0, 0, 0, 0
     to_fetch = turns * load64(job + f.RUN) * k
     share = (to_fetch + outer * inner - 1) // (outer * inner)
     for i in range(outer):
@@ -70,13 +71,23 @@ def stream_tiles(
                 goes_on = 0
             else:
                 starts = goes_on == 0 or how != last
-                if starts and last:
-                    flush_tile(c, last_rows, last_columns, last, carry)
+                if starts:
+                    if last:
+                        flush_tile(c, last_rows, last_columns, last, carry)
+                    carry, number = first, i * load64(job + f.BLOCK_M) // tile_m + j
+                    if how == BY_ROWS and by_rows == 0 and number < most:
+                        carry += f.CARRY_BYTES * (1 + number)
+                        starts = load64(carry + f.NEXT) != load64(rows)
+                        let_go(c, columns, carry, starts)
                 here, there = columns if by_rows else rows, 8 * (tile_n if by_rows else tile_m)
                 goes_on = (how == BY_ROWS) != by_rows and j + 1 < inner and load64(here + there) == load64(here) + step
                 last, last_rows, last_columns = how, rows, columns
                 store64(carry + f.STARTS, starts)
-                store64(carry + f.ENDS, goes_on == 0)
+                store64(carry + f.ENDS, goes_on == 0 and carry == first)
+                if goes_on == 0 and carry != first:
+                    store64(carry + f.LAST, load64(rows))
+                    store64(carry + f.NEXT, load64(rows) + step)
+                    last = 0
             if how:
                 of_a, of_b = panels_a + tile_m * size * k * row, panels_b + tile_n * size * k * column
                 stream_tile(k, of_a, of_b, c, rows, columns, scalars, how, carry)
@@ -84,3 +95,27 @@ def stream_tiles(
                 fetch_turns(job, a, scratch, fetched, min(fetched + share, to_fetch), k)
                 fetched += share
     return flush_tile(c, last_rows, last_columns, last, carry) if last else 0
+
+
+def hold_none(job: int, scratch: int) -> int:
+    """No run's last lines wait."""
+    for number in range(held(job)):
+        store64(scratch + load64(job + f.CARRY) + f.CARRY_BYTES * (1 + number) + f.NEXT, -1)
+    return 0
+
+
+def flush_held(job: int, c: int, scratch: int) -> int:
+    """Write the last lines of all runs that no other one went on from."""
+    tiles, columns = load64(job + f.BLOCK_M) // load64(job + f.TILE_M), scratch + load64(job + f.COLUMNS_C)
+    for number in range(held(job)):
+        carry = scratch + load64(job + f.CARRY) + f.CARRY_BYTES * (1 + number)
+        let_go(c, columns + 8 * load64(job + f.TILE_N) * (number // tiles), carry, 1)
+    return 0
+
+
+def let_go(c: int, columns: int, carry: int, is_flushed: int) -> int:
+    """Hold a run's last lines no longer."""
+    if is_flushed and load64(carry + f.NEXT) >= 0:
+        flush_tile(c, carry + f.LAST, columns, BY_ROWS, carry)
+    store64(carry + f.NEXT, -1)
+    return 0

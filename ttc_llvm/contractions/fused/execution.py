@@ -25,7 +25,7 @@ from .run import FusedRun, Prepared
 
 SOURCES = (
     *(f"fused/{name}" for name in (
-        "arithmetic", "axes", "build", "calls", "fields", "macro_kernel", "micro_kernel", "pack", "packing",
+        "arithmetic", "axes", "build", "calls", "fields", "layout", "macro_kernel", "micro_kernel", "pack", "packing",
         "past_caches", "rows_of_c", "scatter", "streaming", "tiles",
     )),
     "memory", "micro_tile", "micro_tile_code",
