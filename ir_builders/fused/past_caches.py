@@ -74,11 +74,10 @@ def stream_tiles(
                 if starts:
                     if last:
                         flush_tile(c, last_rows, last_columns, last, carry)
-                    carry, number = first, i * load64(job + f.BLOCK_M) // tile_m + j
-                    if how == BY_ROWS and by_rows == 0 and number < most:
-                        carry += f.CARRY_BYTES * (1 + number)
-                        starts = load64(carry + f.NEXT) != load64(rows)
-                        let_go(c, columns, carry, starts)
+                    number = i * (load64(job + f.BLOCK_M) // tile_m) + j
+                    is_held = how == BY_ROWS and by_rows == 0 and number < most
+                    carry = first + f.CARRY_BYTES * (1 + number) if is_held else first
+                    starts = begins(c, rows, columns, carry) != 0
                 here, there = columns if by_rows else rows, 8 * (tile_n if by_rows else tile_m)
                 goes_on = (how == BY_ROWS) != by_rows and j + 1 < inner and load64(here + there) == load64(here) + step
                 last, last_rows, last_columns = how, rows, columns
@@ -99,9 +98,18 @@ def stream_tiles(
 
 def hold_none(job: int, scratch: int) -> int:
     """No run's last lines wait."""
-    for number in range(held(job)):
-        store64(scratch + load64(job + f.CARRY) + f.CARRY_BYTES * (1 + number) + f.NEXT, -1)
+    for number in range(1 + held(job)):
+        store64(scratch + load64(job + f.CARRY) + f.CARRY_BYTES * number + f.NEXT, -1)
     return 0
+
+
+def begins(c: int, rows: int, columns: int, carry: int) -> int:
+    """0 where the run that waits goes on at these rows, which takes its last lines; else they are written."""
+    waits, is_other = load64(carry + f.NEXT) >= 0, load64(carry + f.NEXT) != load64(rows)
+    if waits and is_other:
+        flush_tile(c, carry + f.LAST, columns, BY_ROWS, carry)
+    store64(carry + f.NEXT, -1)
+    return is_other
 
 
 def flush_held(job: int, c: int, scratch: int) -> int:
@@ -109,13 +117,6 @@ def flush_held(job: int, c: int, scratch: int) -> int:
     tiles, columns = load64(job + f.BLOCK_M) // load64(job + f.TILE_M), scratch + load64(job + f.COLUMNS_C)
     for number in range(held(job)):
         carry = scratch + load64(job + f.CARRY) + f.CARRY_BYTES * (1 + number)
-        let_go(c, columns + 8 * load64(job + f.TILE_N) * (number // tiles), carry, 1)
-    return 0
-
-
-def let_go(c: int, columns: int, carry: int, is_flushed: int) -> int:
-    """Hold a run's last lines no longer."""
-    if is_flushed and load64(carry + f.NEXT) >= 0:
-        flush_tile(c, carry + f.LAST, columns, BY_ROWS, carry)
-    store64(carry + f.NEXT, -1)
+        if load64(carry + f.NEXT) >= 0:
+            flush_tile(c, carry + f.LAST, columns + 8 * load64(job + f.TILE_N) * (number // tiles), BY_ROWS, carry)
     return 0
