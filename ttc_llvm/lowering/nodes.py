@@ -57,15 +57,13 @@ class _Base:
 class Micro(_Base):
     """Permute one block through registers.
 
-    block: extents per axis; grain: it starts at multiples of these, counted from A's and B's first elements,
-    0 = there only;
-    remainder_axes: axes along which the interval may be shorter than the block, by a length known at run time only;
-    straight: registers are stored as they are loaded, without a permutation, to measure its memory pattern;
-    loads: bytes of the longest load of A, 0 = a register's;
-    partial_line: registers are lines of a misaligned B: each is joined to the partial line in its row's slot, the whole
-    line is stored non-temporally, and the register becomes the partial line. Of a run's first register, the elements
-    before the first boundary are stored at once;
-    further: what is added to the source before B's part, all in registers.
+    block: extents per axis; grain: it starts at multiples of these, counted from A's and B's first elements, 0 = there
+    only; remainder_axes: axes along which the interval may be shorter than the block, by a length known at run time
+    only; straight: registers are stored as they are loaded, without a permutation, to measure its memory pattern;
+    loads: bytes of the longest load of A, 0 = a register's; partial_line: registers are lines of a misaligned B: each
+    is joined to the partial line in its row's slot, the whole line is stored non-temporally, and the register becomes
+    the partial line. Of a run's first register, the elements before the first boundary are stored at once; further:
+    what is added to the source before B's part, all in registers.
     """
 
     source: View
@@ -185,8 +183,7 @@ class Orbit(_Base):
 class Tour(_Base):
     """Visit the tiles that read the same tiles of A, one after the other, if the box is the last of them in the order
     of `axes`. images: of the box and of the others: for every axis the one whose position it takes; the first is the
-    box itself; axes: those that move; panels: they are panels of tiles, which prefetch what they visit next; else tiles
-    prefetch the tile that is visited next."""
+    box itself; axes: those that move; panels: boxes are panels, whose tiles prefetch; else tiles prefetch the next."""
 
     inside: ClassVar[tuple[str, ...]] = ("body",)
     images: tuple[tuple[int, ...], ...]
