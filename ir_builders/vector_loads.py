@@ -11,13 +11,15 @@ from .llvmlite_extensions import external, reference, suffix, vector_type, writt
 
 
 @lru_cache(maxsize=64)
-def _fenced_as(vector: ir.VectorType) -> ir.VectorType | None:
-    """The floating-point vector as which values of this type are fenced; None for less than 128 bits."""
+def _fence(vector: ir.VectorType) -> tuple[ir.VectorType, str] | None:
+    """The floating-point vector as which values of this type are fenced, and the intrinsic; None for less than 128
+    bits."""
     lane = str(vector.element)
     bits = int(vector.count) * {"float": 32, "double": 64}.get(lane, getattr(vector.element, "width", 0))
     if bits < 128:
         return None
-    return vector if lane in ("float", "double") else vector_type(ir.FloatType(), bits // 32)
+    kind = vector if lane in ("float", "double") else vector_type(ir.FloatType(), bits // 32)
+    return kind, f"llvm.arithmetic.fence.{suffix(kind)}"
 
 
 def arithmetic_fence(module: ir.Module, b: ir.IRBuilder, value: ir.Value) -> ir.Value:
@@ -25,14 +27,15 @@ def arithmetic_fence(module: ir.Module, b: ir.IRBuilder, value: ir.Value) -> ir.
 
     Vectors of less than 128 bits are left alone.
     """
-    own, kind = value.type, _fenced_as(value.type)
-    if kind is None:
+    own, fence = value.type, _fence(value.type)
+    if fence is None:
         return value
-    fence = external(module, f"llvm.arithmetic.fence.{suffix(kind)}", kind, [kind]).name
+    kind, name = fence
+    external(module, name, kind, [kind])
     same = own is kind or own == kind
     if not same:
         value = written(b, kind, f"bitcast {own} {reference(value)} to {kind}")
-    value = written(b, kind, f"call {kind} @{fence}({kind} {reference(value)})")
+    value = written(b, kind, f"call {kind} @{name}({kind} {reference(value)})")
     return value if same else written(b, own, f"bitcast {kind} {reference(value)} to {own}")
 
 
@@ -55,8 +58,9 @@ def load_pieces(
     Each piece but the first is inserted by the instruction that loads it: fences keep LLVM from building halves
     first, whose joining is a shuffle.
     """
-    kind = _fenced_as(vector)
-    assert kind is not None
+    fence = _fence(vector)
+    assert fence is not None
+    kind, _ = fence
     piece = vector_type(kind.element, int(kind.count) // len(pointers))
     name, types = f"llvm.vector.insert.{suffix(kind)}.{suffix(piece)}", [kind, piece, ir.IntType(64)]
     external(module, name, kind, types)
