@@ -119,12 +119,11 @@ def encoded(module: ir.Module, signature: ir.FunctionType, name: str, code: byte
 
 
 def spent(module: ir.Module) -> str:
-    """The text of a module that nobody needs any more: its instructions are freed. They and their blocks refer to each
-    other, and the garbage collector would take as long to find them all as they took to print."""
-    text = str(module)
+    """The text of a module that nobody needs any more: a block's instructions become one text each. They and their
+    blocks refer to each other, and the garbage collector would take as long to find them all as they take to print."""
     for block in (block for function in module.functions for block in function.blocks):
-        block.instructions.clear()
-    return text
+        block.instructions[:] = ["\n  ".join(map(str, block.instructions))]  # type: ignore[list-item]  # only printed
+    return str(module)
 
 
 class _PrefixedScope:
