@@ -270,6 +270,18 @@ def test_tiles_that_read_the_same_tiles_are_visited_together() -> None:
     assert [len(tour.images) for tour in tours] == [6]
 
 
+@pytest.mark.parametrize("steps", [(1, 1202), (2, 2404), (3, 5)])
+def test_plans_of_odd_rows_fit(steps: tuple[int, int]) -> None:
+    walks = [sums.Walks(1201, 1, steps), sums.Walks(1201, 1201, steps[::-1])]
+    d, target = dtypes.dtype("d"), lookup.find("skylake-avx512")
+    form = sums.from_walks(walks, d, d, Kinds.of(2, 0)).canonical
+    offered = [check(plan, form) for plan in ranked(form, target, 2)]
+    joined = [plan for plan in offered if resolve(form, plan, target).store is Store.JOINED]
+    assert offered and bool(joined) is (abs(steps[0]) == 1)
+    for plan in joined[:2]:
+        assert sum(isinstance(node, Tour) for node in every(lower(form, plan, target).body)) == 1
+
+
 def stated(dtype: str, **more: Any) -> ttc_llvm.Problem:
     """A sum of three terms, of tensors in F order."""
     return ttc_llvm.Problem(

@@ -59,11 +59,11 @@ def _joined(canonical: Canonical, target: Target, threads: int, forced: Forced) 
     """Plans of tiles whose registers are joined to lines of B, by panels that are visited together and that threads
     share: those first that are enough for all of them."""
     turning, block = _turning(canonical), _block(canonical, target)
-    row = canonical.extents[0] * canonical.b.itemsize
-    if not turning or row < LEAST_ROW or Store.COMBINED not in _stores(canonical, target, forced):
+    row, across = canonical.extents[0] * canonical.b.itemsize, {*(unit_axes(turning[0]) if turning else ())}
+    if len(across) < 2 or row < LEAST_ROW or Store.COMBINED not in _stores(canonical, target, forced):
         return []
-    across, found = unit_axes(turning[0]), list[CpuPlan]()
-    order = (*(k for k in canonical.along("b") if k not in across), *across[::-1])
+    found = list[CpuPlan]()
+    order = (*(k for k in canonical.along("b") if k not in across), *sorted(across))
     for side, run, distance in product(SIDES, PANELS, forced.prefetch or AHEAD):
         tile = tuple(side * n if k in across else n for k, n in enumerate(block))
         panel = _tile(canonical, tile, run, 1)
