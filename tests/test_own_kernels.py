@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 
 from ttc_llvm.arrays import own_plans, placing
+from ttc_llvm.lowering.fallback import for_misaligned_b
 from ttc_llvm.lowering.plan import Fetch, Store, parse
+from ttc_llvm.lowering.writing import resolve
 from ttc_llvm.machine import lookup
 from ttc_llvm.tuning.space.choices import FREE
 
@@ -105,9 +107,30 @@ def test_short_rows_of_wide_items_are_written_into_a_last_cache_that_keeps_them(
     assert not cached or (kept.tile[0], kept.prefetch, kept.inner) == (canonical.extents[0], 0, canonical.along("b"))
 
 
-@pytest.mark.parametrize(("row", "alone"), [(25, False), (63, True), (95, True), (253, True)])
-def test_rows_that_are_no_whole_lines_find_their_own_boundaries(row: int, alone: bool) -> None:
-    x = np.empty((300, 400, row)).swapaxes(0, 1)
-    canonical = placing.moves(x, np.empty_like(x, order="C"), 8).canonical
-    plan = own_plans.modelled(canonical, lookup.find("znver5"), 1, FREE)
-    assert (plan.store is Store.ALIGNED and plan.tile[0] == row) is alone
+@pytest.mark.parametrize(("row", "kind", "rows", "store"), [
+    (43, "f8", (300, 400), Store.JOINED), (95, "f4", (400, -300), Store.JOINED), (13, "f8", (-300, 400), Store.JOINED),
+    (13, "f8", (300, 400), Store.COMBINED),  # short ones in another order leave scratch
+    (203, "u1", (300, 500), Store.COMBINED), (67, "u1", (-600, 400), Store.CACHED),  # no registers join bytes
+    (9, "f8", (-100, 400), Store.CACHED), (43, "f8", (-100, 100), Store.JOINED),  # within the last cache
+    (64, "f8", (300, 400), Store.ALIGNED), (5001, "f8", (-10, 100), Store.ROWS),
+])  # fmt: skip
+def test_rows_that_are_no_whole_lines_are_joined(row: int, kind: str, rows: tuple[int, int], store: Store) -> None:
+    """Negative numbers of rows: in A's order, with gaps."""
+    ordered, size = min(rows) < 0, row * np.dtype(kind).itemsize
+    whole = np.empty((abs(rows[0]), abs(rows[1]), 2 * row if ordered else row), kind)
+    x, target = whole[..., :row] if ordered else whole.swapaxes(0, 1), lookup.find("znver5")
+    canonical = placing.moves(x, np.empty(x.shape, kind), x.itemsize).canonical
+    plan = own_plans.modelled(canonical, target, 1, FREE)
+    assert resolve(canonical, plan, target).store is store
+    ahead = plan.prefetch * plan.block_elements * x.itemsize
+    assert ahead == own_plans.ROWS_AHEAD or not (store is Store.JOINED or size == 512)
+
+
+@pytest.mark.parametrize(("row", "joined"), [(64, True), (128, False)])
+def test_rows_off_a_line_are_joined_by_what_fetches_rows_ahead(row: int, joined: bool) -> None:
+    target, x = lookup.find("znver5"), np.empty((400, 400, row)).swapaxes(0, 1)
+    canonical = placing.moves(x, np.empty(x.shape), 8).canonical
+    plan = own_plans.modelled(canonical, target, 1, FREE)
+    found = for_misaligned_b(canonical, plan, target).plan
+    assert found.prefetch == plan.prefetch > 0
+    assert (resolve(canonical, found, target).store is Store.JOINED) is joined

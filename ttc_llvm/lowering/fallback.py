@@ -31,7 +31,7 @@ COLUMNS = (128, 256, 1024), Fetch.ROWS, 1
 AHEAD = 4 << 10  # bytes of tiles of narrow matrices, about, so that what is prefetched of the next one arrives in time
 ROWS = (1 << 10, 512, 512), Fetch.BLOCKS, 0  # rows of A are rows of B, which hardware prefetches
 SLOTS = 256  # of such rows, where lines are joined in registers
-ALONE = 512  # bytes of the shortest rows that find their own boundaries rather than being joined in registers
+ALONE, ALONE_AHEAD = 512, 1 << 10  # bytes of the shortest rows that find their own boundaries rather than being joined
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,9 +123,10 @@ def fallbacks(canonical: Canonical, plan: CpuPlan, target: Target) -> Iterator[F
 def _joined(canonical: Canonical, plan: CpuPlan, target: Target) -> Fallback | None:
     """Chained rows, joined in registers, where A and B share the contiguous axis."""
     row = canonical.extents[0] * canonical.b.itemsize
-    if not _least(canonical, target) <= row < ALONE:
+    distance = plan.prefetch if plan.fetch is Fetch.BLOCKS else 0
+    if not _least(canonical, target) <= row < (ALONE if distance == 0 else ALONE_AHEAD):
         return None
-    found = _shared_alike(canonical, plan, joined_plan(canonical, target, SLOTS, Fetch.BLOCKS, 0), target)
+    found = _shared_alike(canonical, plan, joined_plan(canonical, target, SLOTS, Fetch.BLOCKS, distance), target)
     writing = resolve(canonical, found, target)
     run = writing.chain.run * canonical.b.itemsize if writing.chain else 0
     return Fallback(Store.COMBINED, found, run=run) if writing.store is Store.JOINED else None
