@@ -26,13 +26,13 @@ from ttc_llvm.arrays import assignment
 from ttc_llvm.lowering import items
 from ttc_llvm.lowering.lower import lower
 from ttc_llvm.lowering.nodes import Tour, every
-from ttc_llvm.lowering.plan import Store
+from ttc_llvm.lowering.plan import Fetch, Store
 from ttc_llvm.lowering.plan_checks import check
 from ttc_llvm.lowering.writing import resolve
 from ttc_llvm.machine import lookup
 from ttc_llvm.problem import canonical_text, dtypes, sums
 from ttc_llvm.problem import names as problem_names
-from ttc_llvm.problem.canonical import Axis, Canonical, Placed
+from ttc_llvm.problem.canonical import Axis, Canonical, Placed, canonicalise
 from ttc_llvm.problem.kinds import Alpha, Kinds
 from ttc_llvm.problem.layouts import column_major
 from ttc_llvm.tuning.cost.model import ranked
@@ -280,6 +280,21 @@ def test_plans_of_odd_rows_fit(steps: tuple[int, int]) -> None:
     assert offered and bool(joined) is (abs(steps[0]) == 1)
     for plan in joined[:2]:
         assert sum(isinstance(node, Tour) for node in every(lower(form, plan, target).body)) == 1
+
+
+@pytest.mark.parametrize(("panel", "store"), [(8, Store.BUFFERED), (16, Store.JOINED)])
+def test_panels_that_are_visited_in_turns_end_runs(panel: int, store: Store) -> None:
+    """A panel of one tile, too: the tile after it in a run of B is not the next one that is written."""
+    form = canonicalise(ttc_llvm.Problem(size=(156, 156), dtype="c", terms=[(2, (0, 1)), (1, (1, 0))])).canonical
+    plan = CpuPlan((8, 8), (8, 8), (1, 0), (0, 1), store=Store.COMBINED, panel=(panel, panel))
+    assert resolve(form, plan, lookup.find("skylake-avx512")).store is store
+
+
+@pytest.mark.parametrize(("n", "first"), [(1201, (10, Fetch.BLOCKS)), (1535, (6, Fetch.BLOCKS)), (1537, (10, Fetch.FAR))])
+def test_rows_that_share_sets_of_l1_are_prefetched_otherwise(n: int, first: tuple[int, Fetch]) -> None:
+    form = canonicalise(ttc_llvm.Problem(size=(n, n), dtype="d", terms=[(2, (0, 1)), (-1, (1, 0))])).canonical
+    plan = next(ranked(form, lookup.find("skylake-avx512"), 1))
+    assert (plan.prefetch, plan.fetch) == first
 
 
 def stated(dtype: str, **more: Any) -> ttc_llvm.Problem:

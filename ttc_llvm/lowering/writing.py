@@ -16,7 +16,7 @@ from .chain import Chain, chain_of, in_scratch, run_of_b
 from .layout import run_axes
 from .operands import Buffer, Space
 from .peeling import has_aligned_rows, peeled_axis, peeled_grain, summed_grain
-from .plan import PLAIN, CpuPlan, Store, loops
+from .plan import PLAIN, CpuPlan, Store, loops, spans
 from .shared_run import is_mirrored
 
 # Bytes of rows that leave scratch one by one, without a chain: the lines at their ends are read and written in part. Of
@@ -93,7 +93,8 @@ def combined(canonical: Canonical, decisions: tuple[Any, ...], target: Target) -
     line of B; without a chain where none is possible, or where its slots would not leave half of L2 to the tensors."""
     plan, size, extents = _decided(decisions), canonical.b.itemsize, canonical.bounds
     box, around = tuple(map(min, plan.tile, extents)), loops(plan.tile, plan.order, plan.panel, extents)
-    chain = chain_of(canonical, box, around, plan.parallel, target)
+    ended = sum(not spans(n, extent) for n, extent in zip(plan.panel, extents, strict=False)) if canonical.terms else 0
+    chain = chain_of(canonical, box, around, max(ended, plan.parallel), target)  # panels of sums are visited in turns
     if chain and _joins(canonical, plan, target):
         return Writing(plan, Store.JOINED, size, chain)
     buffer = tile_buffer(canonical, plan, target, chain)

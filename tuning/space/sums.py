@@ -14,7 +14,7 @@ from ttc_llvm.lowering.tile_sizes import cover, fitted, merge
 from ttc_llvm.lowering.writing import LEAST_ROW, resolve
 from ttc_llvm.machine.target import Target
 from ttc_llvm.problem import sums
-from ttc_llvm.problem.canonical import Canonical
+from ttc_llvm.problem.canonical import Canonical, static
 from ttc_llvm.problem.kinds import Beta
 
 from .blocks import blocks, same_unit_axis, unit_axes, width
@@ -28,9 +28,10 @@ LONG_RUNS = (2048, 1024, 512)  # the same where no term turns registers
 ROOM, LONG_ROOM = 4, 2  # scratch and the tiles that are visited together leave as many times this of L2
 ROWS = (8, 4, 2, 1)  # of a tile along an axis that only changes places, the best first
 # Of panels whose registers are joined to lines of B: bytes of a side, micro-tiles along the sides of their tiles, and
-# prefetches in micro-tiles, the best first. On a Zen 5 sums of odd rows of a KiB or more take 0.77 to 0.96 of the time
-# of tiles; those of shorter ones up to 1.3 times as long, and of yet shorter ones 2.4 times.
-PANELS, SIDES, AHEAD = (4096, 3072, 1024), (8, 4), (6, 8, 4)
+# prefetches in rows of A, the best first. On a Zen 5 sums of odd rows of a KiB or more take 0.7 to 0.9 of the time of
+# tiles; those of shorter ones up to 1.3 times as long, and of yet shorter ones 2.4 times.
+PANELS, SIDES = (4096, 3584, 3072, 1024), (8, 4)
+AHEAD, NEAR_AHEAD, FAR_AHEAD = (80, Fetch.BLOCKS), (48, Fetch.BLOCKS), (80, Fetch.FAR)
 LONG_ROW = 1024
 FETCHES = ((1, Fetch.BLOCKS), (1, Fetch.FAR), (0, Fetch.BLOCKS))  # of the tiles that are visited next
 
@@ -63,15 +64,27 @@ def _joined(canonical: Canonical, target: Target, threads: int, forced: Forced) 
     if len(across) < 2 or row < LEAST_ROW or Store.COMBINED not in _stores(canonical, target, forced):
         return []
     found = list[CpuPlan]()
-    order = (*(k for k in canonical.along("b") if k not in across), *sorted(across))
-    for side, run, distance in product(SIDES, PANELS, forced.prefetch or AHEAD):
+    order = (*(k for k in canonical.along("b") if k not in across), *sorted(across, reverse=True))
+    rows, fetches = max(block[k] for k in across), [(distance, Fetch.BLOCKS) for distance in forced.prefetch or ()]
+    fetches = fetches or [(n // rows or 1, fetch) for n, fetch in _ahead(canonical, rows, max(across), target)]
+    for side, run, (distance, fetch) in product(SIDES, PANELS, fetches):
         tile = tuple(side * n if k in across else n for k, n in enumerate(block))
         panel = _tile(canonical, tile, run, 1)
         shared = sum(not spans(n, extent) for n, extent in zip(panel, canonical.extents, strict=True))
-        plan = CpuPlan(tile, block, order, order[::-1], shared, distance, Store.COMBINED, panel=panel)
+        plan = CpuPlan(tile, block, order, order[::-1], shared, distance, Store.COMBINED, fetch, panel)
         if resolve(canonical, plan, target).store is Store.JOINED:
             found.append(plan.changed(parallel=min(shared, parallel(canonical, plan, threads))))
     return sorted(found, key=lambda plan: threads > 1 and plan.tasks(canonical.extents) < TASKS * threads)
+
+
+def _ahead(canonical: Canonical, rows: int, axis: int, target: Target) -> Sequence[tuple[int, Fetch]]:
+    """Prefetches in rows, the best first. Rows of so many along this axis that share sets of L1, because they are little
+    longer or shorter than some of its ways, keep few lines there; of longer ones those of all terms share them."""
+    way, strides = target.l1 // target.ways, (static(one[axis]) for one in sums.sources(canonical))
+    step = (max(map(abs, strides)) * canonical.a.itemsize + way // 2) % way - way // 2
+    if abs(step) * (rows - 1) >= target.line:
+        return AHEAD, NEAR_AHEAD, FAR_AHEAD
+    return (NEAR_AHEAD, AHEAD, FAR_AHEAD) if step < 0 else (FAR_AHEAD, AHEAD, NEAR_AHEAD)
 
 
 def _stores(canonical: Canonical, target: Target, forced: Forced) -> list[Store]:
