@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import exp, prod
+from operator import attrgetter
+from typing import Any
 
 from ttc_llvm.lazy_dataclasses import dataclass
 from ttc_llvm.lowering.plan import CpuPlan, Fetch, Store
@@ -42,6 +44,9 @@ TILE = 4e-9  # seconds of one iteration of a tile loop
 MISSED, ALONG_B = 0.5, 0.12
 CROWDED = 2 << 10  # bytes from row to row of B, of which a multiple fills one or two sets of L1
 NETWORKS = 0.5  # their share in log(time): they are right more often than the weights, but further off where wrong
+
+
+_grid_depends_on = attrgetter("tile", "order", "panel", "parallel")  # of a plan, `Model.balance`
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +87,8 @@ class Model:
         rounds = self._kind == "columns copy" and rounds_to_bytes(canonical)
         self._rounds = rounds and self._features.family == "Zen 5"  # where that was measured
         self._moved = canonical.bytes_moved
-        self._crowding: dict[tuple[int, ...], float] = {}
+        self._added: dict[tuple[tuple[int, ...], Store], float] = {}
+        self._balances: dict[Any, float] = {}
         self._compute: dict[tuple[tuple[int, ...], bool, bool], float] = {}
 
     def __call__(self, plan: CpuPlan) -> float:
@@ -96,8 +102,10 @@ class Model:
     def _seconds(self, plan: CpuPlan, score: float) -> float:
         compute = self._computing(plan)
         memory = self._memory(plan, score)
-        hidden = OVERLAP * min(memory, compute) if self.cached else 0.0  # the fit has seen it elsewhere
-        return (max(memory, compute) + hidden) * exp(self.waiting(plan)) / self.balance(plan)
+        longer = memory if memory > compute else compute
+        if self.cached:  # the fit has seen it elsewhere
+            longer = (longer + OVERLAP * min(memory, compute)) * exp(self.waiting(plan))
+        return longer if self.threads == 1 else longer / self.balance(plan)
 
     def waiting(self, plan: CpuPlan) -> float:
         """The cost, in log(time), of micro-tiles that wait for L2."""
@@ -129,15 +137,23 @@ class Model:
         """Threads that really share the work: tasks come in whole tiles."""
         if self.threads == 1:
             return 1.0
-        tasks = plan.tasks(self.extents)
-        return tasks / -(-tasks // min(self.threads, tasks)) if tasks > 1 else 1.0
+        key = _grid_depends_on(plan)
+        found = self._balances.get(key)
+        if found is None:
+            tasks = plan.tasks(self.extents)
+            found = tasks / -(-tasks // min(self.threads, tasks)) if tasks > 1 else 1.0
+            self._balances[key] = found
+        return found
 
     def _memory(self, plan: CpuPlan, score: float) -> float:
         moved = self._moved
         if self.cached:  # the fitted weights and streaming stores are for tensors in memory
             tiles = prod(-(-extent // size) for extent, size in zip(self.extents, plan.tile, strict=True))
             return moved * CACHED_PER_BYTE * (4.0 if plan.non_temporal else 1.0) + tiles * TILE
-        added = self.crowding(plan.block) + self.single(plan) + self.long(plan.block)
+        key = plan.block, plan.store
+        added = self._added.get(key)
+        if added is None:
+            added = self._added[key] = self.crowding(plan.block) + self.single(plan) + self.long(plan.block)
         return moved * SECONDS_PER_BYTE * exp(score + added)
 
     def scores(self, plans: Sequence[CpuPlan]) -> list[float]:
@@ -153,10 +169,7 @@ class Model:
 
     def crowding(self, block: tuple[int, ...]) -> float:
         """The cost, in log(time), of lines of a micro-tile that share L1 sets beyond their ways."""
-        found = self._crowding.get(block)
-        if found is None:
-            found = self._crowding[block] = CONFLICT * sum(self._features.measures.crowded(block))
-        return found
+        return CONFLICT * sum(self._features.measures.crowded(block))
 
     def single(self, plan: CpuPlan) -> float:
         """The cost, in log(time), of non-temporal stores of micro-tiles whose rows of B are single lines."""

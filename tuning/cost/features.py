@@ -33,12 +33,15 @@ _walk_depends_on = attrgetter("tile", "block", "order", "inner", "panel")  # of 
 
 class _Walk(NamedTuple):
     """What plans share that visit elements in the same order. inner: of `vocabulary.INNER`; around: the loops over
-    panels and tiles; steps: from micro-tile to micro-tile; groups: of micro-tiles, tiles and their order."""
+    panels and tiles; steps: from micro-tile to micro-tile; groups: of micro-tiles, tiles and their order; ahead: of
+    the steps, by the distance of prefetches into L1; chains: of chained runs, by the loops that threads share."""
 
     inner: str
     around: Loops
     steps: Steps
     groups: tuple[Group, ...]
+    ahead: dict[int, Group]
+    chains: dict[int, Group]
 
 
 def kind(canonical: Canonical) -> str:
@@ -61,6 +64,7 @@ class Features:
         self.family = next((text for start, text in FAMILIES.items() if target.cpu.startswith(start)), "")
         self.problem = self._problem()
         self._groups: dict[Part, Group] = {}
+        self._unchained, self._simple = groups.unchained(self.measures), dict[Any, tuple[str, Group]]()
         self._walks: dict[Any, _Walk] = {}
         self._stores: dict[Any, Store] = {}
 
@@ -77,7 +81,7 @@ class Features:
 
     def numbers(self, plan: CpuPlan) -> list[float]:
         """The plan's numbers for the networks, in the order of `columns`."""
-        return [number for group in self(plan)[1] for number in group.numbers.values()]
+        return [number for group in self(plan)[1] for number in group.values]
 
     def columns(self, plan: CpuPlan) -> tuple[str, ...]:
         """The names of the plan's numbers: those of every plan."""
@@ -87,11 +91,24 @@ class Features:
         """The plan's mode, and its groups of facts and numbers, the problem's first, always in the same order."""
         stored, staged = self.written(plan)
         fetch, walk = self._fetch(plan), self._walk(plan)
-        mode, into_l1 = f"{FETCHES[fetch]} {stored}", plan.prefetch if fetch is Fetch.BLOCKS else 0
-        steps = self._group(groups.steps, (plan.block, walk.steps, into_l1))
-        chain = self._chain(plan, walk) if staged == CHAINED else self._group(groups.unchained, ())
-        simple = self._group(groups.simple, (mode, plan.prefetch, staged, walk.inner))
+        into_l1 = plan.prefetch if fetch is Fetch.BLOCKS else 0
+        steps = walk.ahead.get(into_l1) or self._ahead(plan, walk, into_l1)
+        chain = self._chain(plan, walk) if staged == CHAINED else self._unchained
+        key = (stored, staged, fetch, plan.prefetch, walk.inner)
+        mode, simple = self._simple.get(key) or self._decided(key)
         return mode, [self.problem, simple, *walk.groups, steps, chain]
+
+    def _decided(self, key: tuple[str, str, Fetch, int, str]) -> tuple[str, Group]:
+        """The mode of plans, and the group of their decisions."""
+        stored, staged, fetch, distance, inner = key
+        mode = f"{FETCHES[fetch]} {stored}"
+        found = self._simple[key] = mode, groups.simple(self.measures, mode, distance, staged, inner)
+        return found
+
+    def _ahead(self, plan: CpuPlan, walk: _Walk, distance: int) -> Group:
+        """The group of steps from micro-tile to micro-tile, which walks through different tiles may share."""
+        found = walk.ahead[distance] = self._group(groups.steps, (plan.block, walk.steps, distance))
+        return found
 
     def _walk(self, plan: CpuPlan) -> _Walk:
         key = _walk_depends_on(plan)
@@ -100,13 +117,17 @@ class Features:
             inner = self.measures.innermost(plan.inner[-1])
             around = loops(plan.tile, plan.order, plan.panel, self.extents)
             micro, shape = self._group(groups.micro, (plan.block,)), self._group(groups.shape, (inner, plan.tile))
-            walk = self._group(groups.walk, (plan.tile, plan.order, plan.panel))
-            found = _Walk(inner, around, steps(plan, around, self.extents), (micro, shape, walk))
+            walk = self._group(groups.walk, (plan.tile, plan.order, around, bool(plan.panel)))
+            found = _Walk(inner, around, steps(plan, around, self.extents), (micro, shape, walk), {}, {})
             self._walks[key] = found
         return found
 
     def _chain(self, plan: CpuPlan, walk: _Walk) -> Group:
-        return self._group(groups.chained, (tuple(map(min, plan.tile, self.extents)), walk.around, plan.parallel))
+        found = walk.chains.get(plan.parallel)
+        if found is None:
+            key = (tuple(map(min, plan.tile, self.extents)), walk.around, plan.parallel)
+            found = walk.chains[plan.parallel] = self._group(groups.chained, key)
+        return found
 
     def _group(self, find: Callable[..., Group], key: tuple[Any, ...]) -> Group:
         part = (find, key)
@@ -156,4 +177,4 @@ class Features:
             "rows aligned": float(self.past == "streaming"),
             "axes": float(min(len(m.extents), MANY)),
         }
-        return Group((), (), numbers)
+        return groups.named((), (), numbers)

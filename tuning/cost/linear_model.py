@@ -29,10 +29,10 @@ class Weights(dict[Fact, float]):
         """The sum of the weights of a plan's facts."""
         mode, found = self._mode, list[float]()
         for group in groups:
-            weighed = group.weighed
-            if mode not in weighed:
-                weighed[mode] = [self[fact] for fact in (*group.shared, *group.own)]
-            found += weighed[mode]
+            weighed = group.weighed.get(mode)
+            if weighed is None:
+                weighed = group.weighed[mode] = [self[fact] for fact in (*group.shared, *group.own)]
+            found += weighed
         return sum(found)
 
 

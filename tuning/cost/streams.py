@@ -96,16 +96,26 @@ def flight(side: Side, block: tuple[int, ...], steps: Steps, distance: int, targ
     """The lines of `distance` micro-tiles and the one at hand, per way of the sets of L1 that they fall into: log2, in
     halves. steps: of `ahead`."""
     line, ways, count = target.line, target.ways, _sets(target)
-    tiles = [0]
+    if not steps:
+        tiles, taken = [0], _taken(side, block, 0, line, count)
+    else:
+        tiles, taken = _tiles(side, steps)[: distance + 1], 0
+        for offset, turn in {(at % line, at // line % count) for at in tiles}:
+            own = _taken(side, block, offset, line, count)
+            taken |= own << turn | own >> (count - turn)
+        taken &= (1 << count) - 1
+    return max(-8, min(6, round(2 * log2(len(rows(side, block)) * len(tiles) / (taken.bit_count() * ways)))))
+
+
+def _tiles(side: Side, steps: Steps) -> list[int]:
+    """Byte offsets of the micro-tiles in these loops."""
+    found = [0]
     for k, step, trips in steps:
-        tiles = [at + by for by in _multiples(step * side.strides[k], trips) for at in tiles]
-    tiles = tiles[: distance + 1]
-    taken = 0
-    for offset, turn in {(at % line, at // line % count) for at in tiles}:
-        own = _taken(side, block, offset, line, count)
-        taken |= own << turn | own >> (count - turn)
-    sets = (taken & ((1 << count) - 1)).bit_count()
-    return max(-8, min(6, round(2 * log2(len(rows(side, block)) * len(tiles) / (sets * ways)))))
+        by, first = step * side.strides[k], found
+        for _ in range(trips - 1):
+            first = [at + by for at in first]
+            found = found + first
+    return found
 
 
 def _sets(target: Target) -> int:

@@ -19,10 +19,18 @@ def path(
     done = {k for k, extent in enumerate(extents) if tile[k] >= extent}
     found = []
     for k in [k for k in reversed(order) if k not in done][:2]:
-        a, b = (next(axis for axis in axes if axis not in done) for axes in orders)
-        found.append("both" if k == a == b else "a" if k == a else "b" if k == b else "other")
+        a, b = (_first(axes, done) == k for axes in orders)
+        found.append("both" if a and b else "a" if a else "b" if b else "other")
         done.add(k)
     return " ".join(found)
+
+
+def _first(axes: Sequence[int], done: set[int]) -> int:
+    """The first of these axes that is not among those."""
+    for axis in axes:
+        if axis not in done:
+            return axis
+    return -1
 
 
 def misses(tile: tuple[int, ...], loops: Loops, extents: tuple[int, ...], pages: Pages) -> tuple[float, float]:

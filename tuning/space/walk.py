@@ -12,6 +12,7 @@ import heapq
 import itertools
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from math import inf
 
 from ttc_llvm.lowering.plan import CpuPlan, Store
 from ttc_llvm.lowering.writing import pays, room_depends_on
@@ -56,9 +57,12 @@ class Walk:
 
     def push(self, plans: Iterable[CpuPlan]) -> None:
         """Plans to be offered, each once; their form is settled."""
-        new = [plan for plan in dict.fromkeys(plans) if plan not in self.costs]
+        costs, known = self.costs, len(self.costs)
+        for plan in plans:
+            costs.setdefault(plan, inf)
+        new = [*itertools.islice(costs, known, None)]
         for plan, cost in zip(new, self.model(new), strict=True):
-            self.costs[plan] = cost
+            costs[plan] = cost
             heapq.heappush(self.heap, (cost, next(self.count), plan))
 
     def best(self, count: int) -> list[CpuPlan]:
