@@ -141,7 +141,7 @@ def _in_place(canonical: Canonical, plan: CpuPlan, target: Target) -> Fallback |
 
 def _peeled(canonical: Canonical, plan: CpuPlan, target: Target) -> Fallback | None:
     """The plan peeled. Rows of B that follow each other are one run."""
-    if has_whole_rows(canonical):
+    if has_whole_rows(canonical, plan):
         return _peeled_run(canonical, plan, target)
     line, *_ = line_block(canonical, target)
     extent = canonical.extents[0]
@@ -161,7 +161,7 @@ def _peeled_run(canonical: Canonical, plan: CpuPlan, target: Target) -> Fallback
     found = replace(plan, store=Store.PEELED)
     if plan.store is Store.PEELED or resolve(canonical, found, target).store is not Store.PEELED:
         return None
-    run = prod(canonical.extents[: axes_of_run(canonical)]) * canonical.b.itemsize
+    run = prod(canonical.extents[: axes_of_run(canonical, found)]) * canonical.b.itemsize
     return Fallback(Store.PEELED, found, run=run)
 
 

@@ -34,7 +34,7 @@ def peeled_grain(canonical: Canonical, plan: CpuPlan, target: Target) -> int:
     extent, block = canonical.bounds[0], plan.block[0]
     if target.exchange is Exchange.SEGMENTS or LONGEST in canonical.bounds or extent < block:
         return 0
-    if has_whole_rows(canonical):
+    if has_whole_rows(canonical, plan):
         return _grain_of_run(canonical, plan, target)
     if has_whole_items(canonical, plan):
         return _grain(canonical, plan, target) if _has_masks(canonical, plan, target) else 0
@@ -62,14 +62,14 @@ def summed_grain(canonical: Canonical, plan: CpuPlan, target: Target) -> int:
 def peeled_axis(canonical: Canonical, plan: CpuPlan) -> tuple[int, int]:
     """The axis along which peeled micro-tiles are offset, the outermost of theirs in a run of short rows, or B's
     contiguous one; and the elements of B from one index along it to the next."""
-    axis = max((k for k in range(axes_of_run(canonical)) if plan.block[k] > 1), default=0)
+    axis = max((k for k in range(axes_of_run(canonical, plan)) if plan.block[k] > 1), default=0)
     return axis, static(canonical.axes[axis].stride_b)
 
 
-def has_whole_rows(canonical: Canonical) -> bool:
+def has_whole_rows(canonical: Canonical, plan: CpuPlan) -> bool:
     """True where peeled micro-tiles have whole short rows of B: in a run that A shares, forwards and backwards by
     turns, or of interleaved channels."""
-    return is_mirrored(canonical) or axes_of_run(canonical) > 1
+    return is_mirrored(canonical) or axes_of_run(canonical, plan) > 1
 
 
 def has_whole_items(canonical: Canonical, plan: CpuPlan) -> bool:
@@ -79,9 +79,9 @@ def has_whole_items(canonical: Canonical, plan: CpuPlan) -> bool:
     return items == [(canonical.axes[0].stride_a,) * 2]
 
 
-def axes_of_run(canonical: Canonical) -> int:
+def axes_of_run(canonical: Canonical, plan: CpuPlan) -> int:
     """The axes, from the innermost, of the run that has such rows."""
-    return shared_run(canonical) if is_mirrored(canonical) else short_rows(canonical)
+    return shared_run(canonical) if is_mirrored(canonical) else short_rows(canonical, plan.block)
 
 
 def _grain_of_run(canonical: Canonical, plan: CpuPlan, target: Target) -> int:
@@ -90,7 +90,7 @@ def _grain_of_run(canonical: Canonical, plan: CpuPlan, target: Target) -> int:
     size, line = canonical.b.itemsize, max(target.line, target.vector_bits // 8)
     whole = plan.block[:axis] == extents[:axis] and extents[axis] >= plan.block[axis]
     single = prod(plan.block) == step * plan.block[axis] and step * plan.block[axis] * size % line == 0
-    fits = whole and single and has_aligned_rows(canonical, line, axes_of_run(canonical))
+    fits = whole and single and has_aligned_rows(canonical, line, axes_of_run(canonical, plan))
     return line // size if fits and _has_masks(canonical, plan, target) else 0
 
 

@@ -21,7 +21,7 @@ from .leaves import direct_leaf, written_backwards
 def peeled(canonical: Canonical, writing: Writing, target: Target, loads: int) -> tuple[Node, ...]:
     """A tile of peeled micro-tiles. Remainders have micro-tiles of their own, which are peeled, too."""
     plan, (axis, step) = writing.plan, peeled_axis(canonical, writing.plan)
-    alone = has_whole_rows(canonical) or has_whole_items(canonical, plan)
+    alone = has_whole_rows(canonical, plan) or has_whole_items(canonical, plan)
     rows = () if alone else following(canonical, plan)
     leaf = direct_leaf(canonical, plan, loads)
     vector, back = target.vector_bits // 8, written_backwards(canonical, plan)
