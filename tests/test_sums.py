@@ -290,11 +290,13 @@ def test_panels_that_are_visited_in_turns_end_runs(panel: int, store: Store) -> 
     assert resolve(form, plan, lookup.find("skylake-avx512")).store is store
 
 
-@pytest.mark.parametrize(("n", "first"), [(1201, (10, Fetch.BLOCKS)), (1535, (6, Fetch.BLOCKS)), (1537, (10, Fetch.FAR))])
-def test_rows_that_share_sets_of_l1_are_prefetched_otherwise(n: int, first: tuple[int, Fetch]) -> None:
+@pytest.mark.parametrize(
+    ("n", "distance", "fetch"), [(1201, 10, Fetch.BLOCKS), (1535, 6, Fetch.BLOCKS), (1537, 10, Fetch.FAR)]
+)
+def test_rows_that_share_sets_of_l1_are_prefetched_otherwise(n: int, distance: int, fetch: Fetch) -> None:
     form = canonicalise(ttc_llvm.Problem(size=(n, n), dtype="d", terms=[(2, (0, 1)), (-1, (1, 0))])).canonical
     plan = next(ranked(form, lookup.find("skylake-avx512"), 1))
-    assert (plan.prefetch, plan.fetch) == first
+    assert (plan.prefetch, plan.fetch) == (distance, fetch)
 
 
 def stated(dtype: str, **more: Any) -> ttc_llvm.Problem:
