@@ -164,7 +164,7 @@ def test_tables_without_an_end_take_neither_time_nor_memory(
     hostile_files.HOSTILE[name](path)
     operations: list[Callable[[], object]] = [
         lambda: file.get(REQUEST),
-        lambda: file.plans(REQUEST),
+        lambda: file.look_up(REQUEST, None, -1),
         file.rows,
         lambda: file.export(io.BytesIO()),
         lambda: file.delete([REQUEST.id]),

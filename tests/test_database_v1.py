@@ -130,7 +130,7 @@ def test_listings_exports_and_hints_see_old_rows(path: Path, capsys: pytest.Capt
 def test_reading_changes_nothing_and_writing_leaves_old_rows(path: Path) -> None:
     before = path.read_bytes()
     file = SolutionFile(path)
-    file.rows(), file.get(asked(TUNED)), file.plans(asked(TUNED))
+    file.rows(), file.get(asked(TUNED)), file.look_up(asked(TUNED), None, -1)
     assert path.read_bytes() == before
     old = file.get(asked(TUNED))
     assert old is not None

@@ -151,7 +151,7 @@ def pages(chance: random.Random, folder: Path) -> Iterator[str]:
             began, before = time.thread_time(), memory()
             Database(path).find(replace(RECORDS[0].request, threads=9), 1)
             Database(path).store(RECORDS[1])  # into a file whose damage SQLite need not notice: it may be lost
-            strictly(lambda: SolutionFile(path).plans(RECORDS[0].request))
+            strictly(lambda: SolutionFile(path).look_up(RECORDS[0].request, None, -1))
             strictly(SolutionFile(path).rows)
             yield from commands(chance, path)
             assert time.thread_time() - began < 60, "it took too long"

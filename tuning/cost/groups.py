@@ -31,10 +31,12 @@ WASTE = (1.02, 1.1, 1.25, 1.6)  # bounds of the buckets: elements of whole tiles
 LONG = 1 << 18  # bytes: longer runs count as this
 
 # The numbers of groups, in their order.
-MICRO = tuple(f"block {what}" for what in ("run a", "run b", "elements", "rows a", "rows b", "pages a", "pages b"))
-MICRO = (*MICRO, "block crowding a", "block crowding b", "block waste")
-SHAPE = tuple(f"tile {what}" for what in ("size", "run a", "lines a", "pages a", "run b", "lines b", "pages b", "waste"))
-WALK = (*(f"{what} {one}" for what in ("tiles", "tiles around") for one in WALKS), "misses a", "misses b", "panel")
+TOUCHED = ("run a", "run b", "elements", "rows a", "rows b", "pages a", "pages b", "crowding a", "crowding b", "waste")
+MICRO = tuple([f"block {what}" for what in TOUCHED])
+SIZES = ("size", "run a", "lines a", "pages a", "run b", "lines b", "pages b", "waste")
+SHAPE = tuple([f"tile {what}" for what in SIZES])
+PLACES = [f"{what} {one}" for what in ("tiles", "tiles around") for one in WALKS]
+WALK = (*PLACES, "misses a", "misses b", "panel")
 STEPS = ("stream a", "stream b", "flight a", "flight b", "trips", "trips around")
 CHAIN = ("run handed on", "waiting")
 

@@ -40,13 +40,13 @@ class Networks:
     def _some(self, inputs: np.ndarray) -> np.ndarray:
         values = inputs - self.mean
         values /= self.scale
-        np.minimum(np.maximum(values, -FAR, values), FAR, values)  # np.clip takes twice as long
+        np.minimum(np.maximum(values, -FAR, out=values), FAR, out=values)  # np.clip takes twice as long
         *hidden, last = zip(self.weights, self.biases, strict=True)
         for weight, bias in hidden:
             values = values @ weight
             values += bias
             gate = np.negative(values)
-            np.exp(gate, gate)
+            np.exp(gate, out=gate)
             gate += 1
             values /= gate  # SiLU
         said = (values @ last[0] + last[1])[..., 0]

@@ -64,31 +64,31 @@ class Database:
         effort: candidates to consider, -1 = all. Where it does not, hints are plans of the same problem and
         target under any threads, mode, options and versions.
         """
-        answer = self.known(request, effort)
-        if answer.sufficient or not self._reads:
-            return answer
-        record, hints = answer.record, [] if answer.record is None else [answer.record.plan]
-        for one in self._files():
-            hints += self._try(one, "read", lambda file: file.plans(request)) or ()
-        known = "unknown" if record is None else f"of effort {record.effort}"
-        _log.debug("solution %s is %s, %s is asked for: %d plans to try", request.id, known, effort, len(hints))
-        return Answer(record, False, tuple(dict.fromkeys(hints)))
+        answer = self._asked(request, effort, hints=True)
+        if not answer.sufficient and self._reads:
+            known = "unknown" if answer.record is None else f"of effort {answer.record.effort}"
+            count = len(answer.hints)
+            _log.debug("solution %s is %s, %s is asked for: %d plans to try", request.id, known, effort, count)
+        return answer
 
     def known(self, request: Request, effort: int) -> Answer:
         """The same without hints."""
+        return self._asked(request, effort, hints=False)
+
+    def _asked(self, request: Request, effort: int, hints: bool) -> Answer:
         if not self._reads:
             return Answer()
-        record = self._unwritten.get(request.id)
+        record, plans, wanted = self._unwritten.get(request.id), list[str](), effort if hints else None
         for one in self._files():
-            stored = self._try(one, "read", lambda file: file.get(request))
-            if stored is not None:
-                record = stored if record is None else merge(stored, record)
+            found = self._try(one, "read", lambda file, known=record: file.look_up(request, known, wanted))  # type: ignore[misc]
+            record, others = found or (record, ())
             if record is not None and covers(record.effort, effort) and not record.provisional:
                 break
+            plans += others
         if record is not None and covers(record.effort, effort):
             _log.debug("solution %s has effort %d, which suffices", request.id, record.effort)
             return Answer(record, True)
-        return Answer(record)
+        return Answer(record, False, tuple(dict.fromkeys([record.plan, *plans] if record else plans)) if hints else ())
 
     def code(self, problem: str, target: str, is_plan: IsPlan, versions: str) -> Objects:
         """The code of a plan of a problem, whatever request it belongs to."""

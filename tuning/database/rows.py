@@ -57,6 +57,7 @@ _OF_PLAN = f"FROM {CODE} WHERE extra IS ? AND plan IS ?"
 DROP_CODE = f"DELETE {_OF_PLAN} AND rowid NOT IN (SELECT rowid {_OF_PLAN} ORDER BY rowid DESC LIMIT ?)"
 GET_CODE = f"SELECT {_bounded(CODE_COLUMNS[1:])} FROM {CODE} WHERE id = ? AND versions = ?"
 MAX_PLANS = 64  # of which some may be equal
+MAX_HINTS = 8
 
 _OLDER = f"SELECT {_bounded(OLDER_COLUMNS)} FROM {OLDER}"
 _ASKED = "problem = ? AND target = ? AND threads = ? AND mode = ? AND options = ?"
@@ -118,8 +119,9 @@ def listed(session: Transaction, ignored: Ignored) -> list[tuple[Record, int]]:
     return found + [(record, 0) for key, record in older(session, ignored).items() if key not in known]
 
 
-def plans(session: Transaction, request: Request) -> list[Any]:
-    """Plans of the same problem and target, the most similar requests first, those of schema 1 last."""
+def plans(session: Transaction, request: Request) -> tuple[str, ...]:
+    """Up to MAX_HINTS different plans of the same problem and target, the most similar requests first, those of schema
+    1 last."""
     r = request
     near = f"mode != ?, abs(threads - ?), effort = -1 DESC, effort DESC LIMIT {MAX_PLANS}"
     where = f"WHERE problem = ? AND target = ? AND length(plan) <= {MAX_TEXT}"
@@ -130,7 +132,7 @@ def plans(session: Transaction, request: Request) -> list[Any]:
     if OLDER in session.tables and r.kind == KIND:
         query = f"SELECT plan FROM {OLDER} {where} ORDER BY versions != ?, {near}"
         found += session.select(query, r.problem, r.target, r.versions, r.mode, r.threads)
-    return [plan for (plan,) in found]
+    return tuple(dict.fromkeys(plan for (plan,) in found if isinstance(plan, str)))[:MAX_HINTS]
 
 
 # --- schema 1: a row per request and versions ------------------------------------------------------------

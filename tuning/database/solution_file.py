@@ -18,11 +18,11 @@ from ttc_llvm.tuning.database.file_access import FileAccess
 from ttc_llvm.tuning.database.notices import warn_once
 from ttc_llvm.tuning.database.outcomes import Cleared, Listed, Stored
 from ttc_llvm.tuning.database.packing import Objects
-from ttc_llvm.tuning.database.records import Record, Request, merge
+from ttc_llvm.tuning.database.records import Record, Request, covers, merge
 from ttc_llvm.tuning.database.schema import CODE, SOLUTIONS, Transaction
 
-MAX_HINTS = 8
 _ID_DIGITS = 32
+Found = tuple[Record | None, tuple[str, ...]]  # a solution, and plans that are hints of one
 IsPlan = Callable[[str], bool]  # whether a row's text, of today or earlier, is that of the plan in question
 
 
@@ -67,10 +67,17 @@ class SolutionFile(FileAccess):
         if made is not None:
             self.write(lambda s: self._put_native(s, rows.encode_code(record.request, made), record.plan, most))
 
-    def plans(self, request: Request) -> tuple[str, ...]:
-        """Up to MAX_HINTS different plans of the same problem and target, the most similar requests first."""
-        found = self.read(lambda s: rows.plans(s, request)) or []
-        return tuple(dict.fromkeys(plan for plan in found if isinstance(plan, str)))[:MAX_HINTS]
+    def look_up(self, request: Request, known: Record | None, effort: int | None) -> Found:
+        """The better one of what is stored and what is known; where it spares no search of this effort, None = all do,
+        `rows.plans`."""
+
+        def found(s: Transaction) -> Found:
+            stored = self._get(s, request)
+            best = stored if known is None else merge(stored, known)
+            spares = effort is None or (best is not None and covers(best.effort, effort))
+            return best, () if spares else rows.plans(s, request)
+
+        return self.read(found) or (known, ())
 
     def put(self, records: Iterable[Record], refused: Collection[tuple[str, str]] = ()) -> list[bool]:
         """Merge records into the file, all or none; says for each whether it changed what is stored.
@@ -81,8 +88,7 @@ class SolutionFile(FileAccess):
 
     def rows(self) -> list[Listed]:
         """Every solution, by problem, without objects."""
-        found = self.read(lambda s: rows.listed(s, self._ignored)) or []
-        return sorted((Listed(*one) for one in found), key=_place)
+        return sorted((Listed(*one) for one in self.read(lambda s: rows.listed(s, self._ignored)) or ()), key=_place)
 
     def show(self, prefix: str, versions: str | None = None) -> Record:
         """The solution whose ID begins so, with the code of these versions; DatabaseError for none or several."""
@@ -97,10 +103,9 @@ class SolutionFile(FileAccess):
 
         versions: whose code is wanted, None = that of whoever made the plan.
         """
-        listed = [row.record for row in self.rows()]
-        for one in listed:
-            key = one.request.id
-            found = self.read(lambda s, key=key: self._by_id(s, key, versions)) if objects else None  # type: ignore[misc]
+        listed = self.rows()
+        for one in (row.record for row in listed):
+            found = self.read(partial(self._by_id, key=one.request.id, versions=versions)) if objects else None
             stream.write(_exchange().to_line(found or one, objects=objects))
         return len(listed)
 
