@@ -21,7 +21,7 @@ from ttc_llvm.contractions import plans as every_plan
 from ttc_llvm.contractions.copies import LINE
 from ttc_llvm.contractions.fused import measuring, packing, rates, shares, space
 from ttc_llvm.contractions.fused.execution import FusedExecution
-from ttc_llvm.contractions.fused.job import job
+from ttc_llvm.contractions.fused.job import job, turns
 from ttc_llvm.contractions.fused.plan import Fused, FusedPlan, parse
 from ttc_llvm.contractions.last_cache import share_beyond
 from ttc_llvm.contractions.merged import A, C, merge
@@ -173,6 +173,18 @@ def test_turns_of_the_next_block_are_prefetched_and_change_nothing() -> None:
         c[...] = np.nan
         FusedExecution(stated, products, 1 + number % 2).run(a, b, c)
         assert (c == wanted).all()
+
+
+@pytest.mark.parametrize(("dtype", "extent"), [("s", 192), ("s", 176), ("d", 168), ("d", 192)])
+def test_blocks_hold_whole_turns(dtype: str, extent: int) -> None:
+    """What is left of a block would be packed one by one. No line of A is read by many turns."""
+    kernel = MicroKernel.of(dtype, backend.host_target())
+    size = {"a": extent, "k": 192, "b": 192 if dtype == "s" else extent, "j": 24}
+    for products in space.plans(merge(Contraction("akb,jk->jba", size, dtype))):
+        found = turns(products, kernel)
+        if found is not None:
+            assert found.share == 1
+            assert found.height * kernel.dtype.itemsize >= 2 * LINE or kernel.group * kernel.dtype.itemsize < LINE
 
 
 EVEN = (200, 200, 50, 1), (330, 330, 9, 1), (900, 150, 20, 1), (150, 901, 20, 1), (61, 60, 30, 6)

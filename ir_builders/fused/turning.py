@@ -17,6 +17,8 @@ from .layout import FEW
 
 MORE = 4  # axes that a turn adds at most
 TALLEST = 512  # bytes of A that are turned together for each term
+ROOM = 4  # blocks may be larger by a share of so many, where turns fill them then
+SHARE, MOST = 1 << 10, 1 << 60
 
 
 def width(job: int) -> int:
@@ -59,63 +61,64 @@ def turn_rows(job: int) -> int:
     if turn == 0:
         return 0
     inner, last, size = other(job), last_of(job, f.M_AXES), load64(job + f.SIZE)
-    block, tile, rest = load64(job + f.BLOCK_M), load64(job + f.TILE_M), load64(row_axis(job, inner))
-    outer = following(job, 16, inner, load64(last) * size)
+    rest, extent = load64(row_axis(job, inner)), load64(last)
+    outer = following(job, 16, inner, extent * size)
     second = following(job, 8, outer, rest * size)
-    height = tallest(job, inner, second, block // shortest(job, last, outer, turn))
-    room = max(block // height, turn)
-    most, many = longest(job, last, turn, room), 1
-    if most < load64(last):
-        outer = -1
-    if outer >= 0:
-        many = divisor(load64(row_axis(job, outer)), 1, room // most)
-    store64(job + f.TURN_HEIGHT, height)
-    store64(job + f.RUN, most * many)
-    cut(job, inner, height, second if height > rest else -1, outer, many, most)
-    step = height * most * many
-    step = step // common(step, tile) * tile
-    if step <= block:
-        store64(job + f.BLOCK_M, block // step * step)
+    choose(job, inner, second, outer)
+    height, run = load64(job + f.TURN_HEIGHT), load64(job + f.RUN)
+    many = max(run // extent, 1)
+    cut(job, inner, height, second if height > rest else -1, outer if run >= extent else -1, many, run // many)
+    step = evenly(job, height * run)
+    if step <= room(job):
+        store64(job + f.BLOCK_M, max(load64(job + f.BLOCK_M) // step, 1) * step)
     return 0
 
 
-def shortest(job: int, last: int, outer: int, turn: int) -> int:
-    """So many rows are to follow each other in C at least: a tile or two, or half a one that is whole; a line."""
-    extent, tile, found = load64(last), load64(job + f.TILE_M), 0
-    many = load64(row_axis(job, outer)) if outer >= 0 else 1
-    for rows in range(turn, min(extent * many, 2 * tile) + 1):
-        is_whole = extent % rows == 0 if rows <= extent else rows % extent == 0 and many % (rows // extent) == 0
-        if found == 0 and rows % turn == 0 and is_whole and (rows % tile == 0 or (2 * rows == tile and outer < 0)):
-            found = rows
-    for rows in range(turn, extent + 1):
-        if found == 0 and rows % turn == 0 and extent % rows == 0 and rows * load64(job + f.SIZE) >= f.LINE:
-            found = rows
-    return found if found else turn
+def choose(job: int, inner: int, second: int, outer: int) -> int:
+    """Set how many of the other rows are turned together, of the axis behind it in A too where all of it are, and how
+    many rows follow each other in C: those that cost the least, and of these the most."""
+    turn, rest, extent = load64(job + f.TURN), load64(row_axis(job, inner)), load64(last_of(job, f.M_AXES))
+    high = rest * load64(row_axis(job, second)) if second >= 0 else rest
+    long = extent * load64(row_axis(job, outer)) if outer >= 0 else extent
+    height, least = dividing(load64(job + f.GROUP), rest), -1
+    store64(job + f.TURN_HEIGHT, height)
+    store64(job + f.RUN, turn)
+    for rows in range(height, min(high, TALLEST // load64(job + f.SIZE)) + 1):
+        length = turn if rows % height == 0 and divides(rows, rest, high) else long + 1
+        while length <= min(long, room(job) // rows):
+            is_whole = length % load64(job + f.TILE_M) == 0 or (length == long and 2 * length == load64(job + f.TILE_M))
+            found = cost(job, rows, length, is_whole) if divides(length, extent, long) else MOST
+            if found < MOST and (least < 0 or found <= least):
+                least = found
+                store64(job + f.TURN_HEIGHT, rows)
+                store64(job + f.RUN, length)
+            length += turn
+    return 0
 
 
-def tallest(job: int, inner: int, second: int, room: int) -> int:
-    """So many of the other rows are turned together: those that a block has room for, of the axis behind it in A too
-    where all of it are."""
-    extent = load64(row_axis(job, inner))
-    most, least = min(TALLEST // load64(job + f.SIZE), room), dividing(load64(job + f.GROUP), extent)
-    found = least
-    for rows in range(least, min(extent, most) + 1):
-        if rows % least == 0 and extent % rows == 0:
-            found = rows
-    if second < 0 or found < extent:
+def divides(rows: int, extent: int, more: int) -> bool:
+    """True where an axis, or it and the one that goes on behind it, are cut into so many rows."""
+    return extent % rows == 0 if rows <= extent else rows % extent == 0 and more % rows == 0
+
+
+def cost(job: int, height: int, run: int, is_whole: bool) -> int:
+    """A measure of the time that turns of such rows take more than others: lines of A that two of them read, and of C
+    that two write, which are read before, where tiles are no whole lines. From MOST / 2 on where they do not fill
+    blocks; MOST where they are larger."""
+    found = SHARE * load64(job + f.K) // height + (0 if is_whole else 2 * SHARE * load64(job + f.N) // run)
+    if evenly(job, height * run) <= room(job):
         return found
-    return found * divisor(load64(row_axis(job, second)), 1, most // extent)
+    return MOST // 2 + found if height * run <= load64(job + f.BLOCK_M) else MOST
 
 
-def longest(job: int, last: int, turn: int, room: int) -> int:
-    """So many rows of the last axis follow each other: whole tiles, or an axis of half a tile, where these fit."""
-    found, whole, extent, tile = turn, 0, load64(last), load64(job + f.TILE_M)
-    for rows in range(turn, min(extent, room) + 1):
-        if rows % turn == 0 and extent % rows == 0:
-            found = rows
-            if rows % tile == 0 or (rows == extent and 2 * rows == tile):
-                whole = rows
-    return whole if whole else found
+def room(job: int) -> int:
+    """The rows of a block, or a share more, where turns fill it then."""
+    return load64(job + f.BLOCK_M) + load64(job + f.BLOCK_M) // ROOM
+
+
+def evenly(job: int, rows: int) -> int:
+    """The rows of whole tiles and whole turns of so many rows."""
+    return rows // common(rows, load64(job + f.TILE_M)) * load64(job + f.TILE_M)
 
 
 def following(job: int, word: int, taken: int, run: int) -> int:
@@ -124,15 +127,6 @@ def following(job: int, word: int, taken: int, run: int) -> int:
         if number != taken and load64(row_axis(job, number) + word) == run:
             return number
     return -1
-
-
-def divisor(extent: int, least: int, most: int) -> int:
-    """The largest divisor in these bounds, `least` where there is none."""
-    found = least
-    for number in range(least, min(extent, most) + 1):
-        if extent % number == 0:
-            found = number
-    return found
 
 
 def common(x: int, y: int) -> int:

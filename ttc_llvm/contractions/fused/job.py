@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from ...ir_builders.fused import fields as f
@@ -11,6 +13,7 @@ from ...lowering.micro_kernel import MicroKernel
 from ...operands.addresses import data_address
 from ...problem.contraction import OPERANDS
 from ..merged import C
+from .packing import whole
 from .plan import Fused
 
 ROWS = 2  # the class of rows is the second one: axes may be added to it
@@ -25,6 +28,24 @@ def rows_turned(fused: Fused, kernel: MicroKernel) -> int:
     others = (indices[k].extent for k in rows[:-1] if steps[k] == 1)
     is_turned = last.strides[C] == 1 and any(not n % kernel.piece for n in others)
     return dividing(kernel.group, last.extent) if is_turned else 0
+
+
+class Turns(NamedTuple):
+    """Rows that are turned together: so many that follow each other in A by so many in C. share: of all, those that
+    whole turns of their blocks hold."""
+
+    height: int
+    run: int
+    share: float
+
+
+def turns(fused: Fused, kernel: MicroKernel) -> Turns | None:
+    """The turns of a plan; None where no rows are turned."""
+    if not rows_turned(fused, kernel):
+        return None
+    words = job(fused, kernel)
+    height, run, block = (words[field // 8] for field in (f.TURN_HEIGHT, f.RUN, f.BLOCK_M))
+    return Turns(height, run, whole(block, height * run))
 
 
 def job(fused: Fused, kernel: MicroKernel) -> tuple[int, ...]:

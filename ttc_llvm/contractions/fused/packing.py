@@ -18,10 +18,10 @@ def together(fused: Fused, tensor: int, kernel: MicroKernel) -> float:
     side, terms = fused.plan.rows if is_left else fused.plan.columns, fused.plan.terms
     if goes_on(fused, tensor):
         are_pieces = is_left and fused.merged.indices[side[-1]].extent % kernel.piece == 0
-        return 1.0 if are_pieces else _whole(_run(fused, tensor, side), group)
+        return 1.0 if are_pieces else whole(_run(fused, tensor, side), group)
     depth = min(fused.sizes[2], fused.plan.block[2])
-    by_terms = _whole(_run(fused, tensor, terms), group) * (depth - depth % group) / max(depth, 1)
-    return by_terms * _whole(_run(fused, tensor, side), group)
+    by_terms = whole(_run(fused, tensor, terms), group) * (depth - depth % group) / max(depth, 1)
+    return by_terms * whole(_run(fused, tensor, side), group)
 
 
 def goes_on(fused: Fused, tensor: int) -> bool:
@@ -36,7 +36,7 @@ def share_apart(fused: Fused, kernel: MicroKernel) -> float:
     if not rows or fused.strides(C)[rows[-1]] != 1:
         return 1.0
     run = _run(fused, C, rows)
-    return 1 - _whole(run, kernel.group) if run % kernel.piece else 0.0
+    return 1 - whole(run, kernel.group) if run % kernel.piece else 0.0
 
 
 def _run(fused: Fused, tensor: int, numbers: tuple[int, ...]) -> int:
@@ -49,6 +49,6 @@ def _run(fused: Fused, tensor: int, numbers: tuple[int, ...]) -> int:
     return 0
 
 
-def _whole(run: int, group: int) -> float:
+def whole(run: int, group: int) -> float:
     """The share of groups that end within a run, where one run, or group, begins behind the other; 0: there is one."""
     return max(0.0, (run - group + gcd(run, group)) / run) if run else 1.0

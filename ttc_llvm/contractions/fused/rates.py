@@ -11,7 +11,7 @@ from ..copies import LINE
 from ..last_cache import keeps_none, share_beyond
 from ..merged import C
 from .execution import micro_kernel
-from .job import rows_turned
+from .job import Turns, turns
 from .packing import goes_on, share_apart, together
 from .plan import Fused
 
@@ -55,17 +55,17 @@ class FusedRates(NamedTuple):
     def parts(self, fused: Fused, threads: int) -> dict[str, float]:
         """The seconds of each part of a plan's time."""
         kernel = micro_kernel(fused.merged.dtype)
-        (m, n, k), batches = fused.sizes, fused.batches
+        (m, n, k), batches, turned = fused.sizes, fused.batches, turns(fused, kernel)
         tiles = -(-m // kernel.rows), -(-n // kernel.columns)
         blocks = max(1, -(-k // fused.plan.block[2]))
         arithmetic = tiles[1] * -(-m // kernel.group) / kernel.vectors * k * self.term
         near, beyond = self._written(fused, kernel, arithmetic, tiles, blocks)
-        packed = self._packing(fused, kernel, (tiles[0] * kernel.rows, tiles[1] * kernel.columns))
+        packed = self._packing(fused, kernel, (tiles[0] * kernel.rows, tiles[1] * kernel.columns), turned)
         busy = min(threads, max(1, batches, *tiles))
         share = batches / busy
         return {
             "arithmetic": share * arithmetic, "tiles of C": share * near, "packing of A and B": share * packed,
-            "memory beyond the caches": share * beyond + self._read(fused) / busy,
+            "memory beyond the caches": share * beyond + self._read(fused, turned) / busy,
             "calls": self.start + share * self.batch,
         }  # fmt: skip
 
@@ -90,20 +90,20 @@ class FusedRates(NamedTuple):
             return max(self.past, self.tile)
         return self.tile + (BETWEEN + (1 - BETWEEN) * far) * max(0.0, self.through - self.tile)
 
-    def _packing(self, fused: Fused, kernel: MicroKernel, padded: tuple[int, int]) -> float:
+    def _packing(self, fused: Fused, kernel: MicroKernel, padded: tuple[int, int], turned: Turns | None) -> float:
         """Of one product: rows anew for each block of columns."""
-        (_, n, k), block = fused.sizes, fused.plan.block
-        repeats = -(-n // block[1]), 1
-        sides = zip(padded, fused.tensors, repeats, strict=False)
-        return sum(extent * k * times * self._element(fused, tensor, kernel) for extent, tensor, times in sides)
+        (rows, columns), (_, n, k), block = padded, fused.sizes, fused.plan.block
+        left, right, _ = fused.tensors
+        each = self._element(fused, left, kernel)
+        if turned is not None:
+            each = turned.share * self._turned(fused, left) + (1 - turned.share) * each
+        return k * (rows * -(-n // block[1]) * each + columns * self._element(fused, right, kernel))
 
     def _element(self, fused: Fused, tensor: int, kernel: MicroKernel) -> float:
         """Of an element of A or B that is packed."""
         if fused.is_packed_by_vectors(tensor):
             several = together(fused, tensor, kernel)
             return several * (self.packed if goes_on(fused, tensor) else self.transposed) + (1 - several) * self.picked
-        if tensor == fused.tensors[0] and rows_turned(fused, kernel):
-            return self._turned(fused, tensor)
         plan, strides = fused.plan, fused.strides(tensor)
         side = plan.rows if tensor == fused.tensors[0] else plan.columns
         nearest = min((*side, *plan.terms), key=strides.__getitem__, default=-1)
@@ -122,11 +122,14 @@ class FusedRates(NamedTuple):
             return self.turned
         return max(0.0, self.turned - self.read * share_beyond(fused.merged) * size)
 
-    def _read(self, fused: Fused) -> float:
-        """Of A and B beyond the caches, of all products."""
-        size = dtypes.dtype(fused.merged.dtype).itemsize
-        a, b = (fused.merged.elements(tensor) * size * _lines(fused, tensor, size) for tensor in range(2))
-        return (a + b) * share_beyond(fused.merged) * self.read if a + b > CACHE_BYTES else 0.0
+    def _read(self, fused: Fused, turned: Turns | None) -> float:
+        """Of A and B beyond the caches, of all products. Two turns read the lines that their runs in A share."""
+        size, left, merged = dtypes.dtype(fused.merged.dtype).itemsize, fused.tensors[0], fused.merged
+        read = sum(merged.elements(tensor) * size * _lines(fused, tensor, size) for tensor in range(2))
+        terms = fused.plan.terms
+        if turned is not None and not (terms and fused.strides(left)[terms[-1]] == turned.height):
+            read += merged.elements(left) / turned.height * (LINE - size)
+        return read * share_beyond(merged) * self.read if read > CACHE_BYTES else 0.0
 
 
 def _both(one: float, other: float) -> float:
