@@ -194,7 +194,7 @@ REFUSED = {
     r"addresses_a have dtype float64": lambda: ttc_llvm.grouped(SHAPES, AXES, "f8").run([0.5] * 5, [1] * 5),
     r"the plan takes 5 integers": lambda: ttc_llvm.grouped(SHAPES, AXES, "f8").run([1] * 4, [1] * 5),
     r"effort 0 is neither": lambda: ttc_llvm.grouped(SHAPES, AXES, "f8", effort=0),
-    r"beta = 2.0 without out": lambda: ttc_llvm.grouped(SHAPES, AXES, "f8")(arrays(SHAPES), beta=2),
+    r"beta = 2.0 without list_b": lambda: ttc_llvm.grouped(SHAPES, AXES, "f8")(arrays(SHAPES), beta=2),
 }  # fmt: skip
 
 

@@ -68,7 +68,7 @@ class GpuGroupedPlan(Group):
         scale = self._scaling(alpha, beta, conjugate)
         a = self._lists[0].read(list_a)
         if list_b is None:
-            check_beta(scale.beta)
+            check_beta(scale.beta, "list_b")
             list_b = [empty_like(x, a.given[k].library, self._blocks.side(k, True)[0]) for k, x in enumerate(a.keep)]
         b: Side = self._lists[1].read(list_b)
         queue, after = stream_for(stream, *(x.stream for side in (a, b) for x in side.given.values()))

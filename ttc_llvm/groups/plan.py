@@ -58,7 +58,7 @@ class GroupedPlan(Group):
         scale = self._scaling(alpha, beta, conjugate)
         a = self._lists[0].read(list_a)
         if list_b is None:
-            check_beta(scale.beta)
+            check_beta(scale.beta, "list_b")
             new = self._new()
             self._move(a.addresses, self._lists[1].read(new).addresses, scale, threads)
             return [a.given[k].handed(one) if k in a.given else one for k, one in enumerate(new)]
