@@ -32,7 +32,7 @@ from ..integer_code import add_functions
 from ..llvmlite_extensions import prefixed
 from ..module import add_kernel, new_module
 from ..values import I8, I32, I64, NULL, PTR, VOID, at
-from . import execution, groups, plans, tables
+from . import execution, gathered, groups, plans, tables
 from . import fields as f
 from .kernels import Moved, lowered, variants
 from .served_types import Types, served
@@ -98,12 +98,22 @@ def _library(module: ir.Module, known: Sequence[Types], target: Target, problems
     """The name of the constant with the tables for one machine."""
     before = set(module.globals)
     with prefixed(module, f"{target.cpu}."):
-        words = tables.library(known, target, partial(_set, module, target), problems)
+        tiles = _run_tiles(module) if target.streams else ""
+        words = tables.library(known, target, partial(_set, module, target), problems, tiles)
     added = [one for one in module.functions if one.name not in before]
     attributes.compiled_for(added, target)
     attributes.length_known(added, target)
     tables.constant(module, f"{target.cpu}.tables", words)
     return next(reversed(module.globals))
+
+
+def _run_tiles(module: ir.Module) -> str:
+    """The name of the function that runs tasks of gathered calls: lines are copied by the registers of the machine."""
+    before = set(module.globals)
+    add_functions(module, [gathered.run_tiles])
+    added = [one for name, one in module.globals.items() if name not in before and isinstance(one, ir.Function)]
+    added[0].linkage = "internal"
+    return str(added[0].name)
 
 
 def _set(module: ir.Module, target: Target, moved: Moved) -> tuple[tuple[str, tuple[int, ...]], ...]:

@@ -48,7 +48,7 @@ def choose(library: int, types: int, layout: int, kind: int, level: int, threads
     if variant != f.ELEMENTS and level == ANYWHERE and _gathers(library, work, kernels, kind):
         filled = kernels + (f.COLUMNS if near else f.ROWS) * f.VARIANT_BYTES
         room = min(f.SCRATCH, _weight(work) // (2 * ENOUGH_TASKS * max(1, paying)))
-        if gathering.write(filled, work, near, max(room, gathering.LEAST_ROOM), call):
+        if gathering.write(library, filled, work, near, max(room, gathering.LEAST_ROOM), call):
             return 1
     _write(kernel, work, 0 if variant == f.ELEMENTS else near, variant, call)
     if load64(call + f.TASKS) * load64(call + f.OUTER) < ENOUGH_TASKS * paying and paying > 1:

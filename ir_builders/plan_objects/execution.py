@@ -7,7 +7,7 @@ from ttc_llvm.lowering.division import edge
 from .. import canonical_axes as axes
 from .. import layout_fields as asked
 from ..words import call, load32, load64, local, store32, store64
-from . import choices, gathered, overlaps
+from . import choices, overlaps
 from . import fields as f
 
 ONE = (0, 0x3F800000, 0x3FF0000000000000, 0x3F800000, 0x3FF0000000000000)  # 1 by arithmetic, as bits
@@ -141,7 +141,7 @@ def _run(what: int, a: int, b: int, scalars: int, part: int, parts_in_all: int) 
     memory = local(f.SCRATCH + 64)
     scratch, copied = (memory + 63) & -64, local(f.OUTER_AXES - f.PARAMS)
     if load64(what + f.GATHERED) and begin < end:
-        gathered.run(what, a, b, scalars, scratch, begin, end)
+        call(load64(what + f.TILES), what, a, b, scalars, scratch, begin, end)
         begin = end
     while begin < end:
         around = begin // tasks

@@ -76,7 +76,8 @@ TYPES_COUNT, TYPES_LIST = 32, 40
 MOVES = 48  # by the power of two that an element has bytes: the set of variants that move it, 0 = none
 BUCKETS, BUCKET_MASK = 88, 96  # first problem by hash, chained by NEXT; buckets less one
 ALLOCATE, FREE = 104, 112  # functions: malloc, free
-LIBRARY_BYTES = 120
+RUN_TILES = 120  # the function that runs tasks of gathered calls, compiled for this machine; 0 = there are none
+LIBRARY_BYTES = 128
 
 # --- a plan ---------------------------------------------------------------------------------------------
 
@@ -93,12 +94,12 @@ LAYOUT = CALLS + 8 * KINDS * LEVELS  # the layout, then the calls
 # One call.
 KERNEL, OFFSET_A, OFFSET_B, ODD, TASKS, OUTER, AROUND = 0, 8, 16, 24, 32, 40, 48
 # Of a call whose kernel fills tiles in scratch (`gathered`):
-GATHERED = 56  # the kernel's variant; 0 of other calls
-RUN, CUT = 64, 72  # bytes of a tile's runs per index of the axis that they are cut along; the place of its extent
-CHAINED = 80  # the first loops over tiles, so many, continue runs
-NEAR, BESIDE = 88, 96  # places of extents: A's contiguous axis, and one along which its rows may follow each other
-ITEM_A = 104  # bytes of an element of A
-SIDES = 112  # two along which a tile has several runs: the place of the extent, 0 = none; bytes between, in B, scratch
+GATHERED, TILES = 56, 64  # the kernel's variant, 0 of other calls; the library's RUN_TILES
+RUN, CUT = 72, 80  # bytes of a tile's runs per index of the axis that they are cut along; the place of its extent
+CHAINED = 88  # the first loops over tiles, so many, continue runs
+NEAR, BESIDE = 96, 104  # places of extents: A's contiguous axis, and one along which its rows may follow each other
+ITEM_A = 112  # bytes of an element of A
+SIDES = 120  # two along which a tile has several runs: the place of the extent, 0 = none; bytes between, in B, scratch
 SIDE_BYTES = 24
 STREAMED_LINE = 64  # bytes that one copy past the caches has
 PARAMS = SIDES + 2 * SIDE_BYTES

@@ -13,16 +13,20 @@ from . import fields as f
 
 LINE = f.STREAMED_LINE
 PARAMS_BYTES = f.OUTER_AXES - f.PARAMS
-ADDRESS, ROW, LEFT, EACH, WHEELS = 0, 8, 16, 24, 32  # of A: the next row, bytes of one, rows left, rows in a turn
+# Of A: the next row, bytes of one, rows left; rows in a turn, of how many turns that many more have one more, how many
+# turns, and by how much the last one fell short of one more.
+ADDRESS, ROW, LEFT, EACH, MORE, TURNS, OWED = 0, 8, 16, 24, 32, 40, 48
+WHEELS = 56
 WHEEL_BYTES = 24  # of an odometer: index, extent, bytes between rows of A
-AHEAD_BYTES = WHEELS + (f.AXES + 1) * WHEEL_BYTES
+AHEAD_BYTES = WHEELS + (f.AXES + 2) * WHEEL_BYTES
+ROW_BYTES = 512  # of the longest rows that are fetched at once
 NEVER = 1 << 62  # the extent behind the last one
 TURN = 1024  # bytes of B that are written before some of A are fetched again
 FIRST, LAST = 1, 2  # of the tiles of a run
 PLACE_BYTES = 16  # bytes from A and from B to a tile, a word each
 
 
-def run(what: int, a: int, b: int, scalars: int, scratch: int, begin: int, end: int) -> None:
+def run_tiles(what: int, a: int, b: int, scalars: int, scratch: int, begin: int, end: int) -> None:
     """Run the tasks [begin, end) of a gathered call, a tile each. scratch: on a line."""
     params, following, place, ahead = local(PARAMS_BYTES), local(PARAMS_BYTES), local(PLACE_BYTES), local(AHEAD_BYTES)
     for word in range(0, PARAMS_BYTES, 8):
@@ -61,26 +65,40 @@ def _look_ahead(what: int, params: int, of: int, ahead: int, turns: int) -> None
         row = row * load64(params + side)
     else:
         side = near
-    store64(ahead + ROW, row * size)
+    pieces = steps_of(row * size, ROW_BYTES)
+    store64(ahead + ROW, steps_of(steps_of(row * size, pieces), size) * size)
     store64(ahead + ADDRESS, of)
     at = ahead + WHEELS
+    if pieces > 1:
+        at, rows = _wheel(at, pieces, load64(ahead + ROW)), pieces
     for word in range(0, 8 * f.AXES, 8):
         n = load64(params + word)
         if word != near and word != side and n > 1:
-            store64(at, 0)
-            store64(at + 8, n)
-            store64(at + 16, load64(params + 8 * f.AXES + word) * size)
-            at, rows = at + WHEEL_BYTES, rows * n
-    store64(at, 0)
-    store64(at + 8, NEVER)
-    store64(at + 16, 0)
+            at, rows = _wheel(at, n, load64(params + 8 * f.AXES + word) * size), rows * n
+    _wheel(at, NEVER, 0)
     store64(ahead + LEFT, rows)
-    store64(ahead + EACH, steps_of(rows, turns))
+    store64(ahead + EACH, rows // turns)
+    store64(ahead + MORE, rows % turns)
+    store64(ahead + TURNS, turns)
+    store64(ahead + OWED, turns // 2)
+
+
+def _wheel(at: int, n: int, step: int) -> int:
+    """Write a wheel; the place of the next one."""
+    store64(at, 0)
+    store64(at + 8, n)
+    store64(at + 16, step)
+    return at + WHEEL_BYTES
 
 
 def _fetch(ahead: int) -> None:
     """Fetch the rows of one turn."""
-    count, size, at = min(load64(ahead + EACH), load64(ahead + LEFT)), load64(ahead + ROW), load64(ahead + ADDRESS)
+    count, owed = load64(ahead + EACH), load64(ahead + OWED) + load64(ahead + MORE)
+    if owed >= load64(ahead + TURNS):
+        count, owed = count + 1, owed - load64(ahead + TURNS)
+    store64(ahead + OWED, owed)
+    count = min(count, load64(ahead + LEFT))
+    size, at = load64(ahead + ROW), load64(ahead + ADDRESS)
     store64(ahead + LEFT, load64(ahead + LEFT) - count)
     index, n, step = load64(ahead + WHEELS), load64(ahead + WHEELS + 8), load64(ahead + WHEELS + 16)
     while count > 0:
@@ -90,19 +108,25 @@ def _fetch(ahead: int) -> None:
         index += 1
         at = at + step
         if index == n:
-            at = at - n * step
-            index, wheel, turns = 0, ahead + WHEELS + WHEEL_BYTES, 1
-            while turns:
-                place = load64(wheel) + 1
-                at = at + load64(wheel + 16)
-                turns = place == load64(wheel + 8)
-                if turns:
-                    at = at - place * load64(wheel + 16)
-                    place = 0
-                store64(wheel, place)
-                wheel = wheel + WHEEL_BYTES
+            at = _turned(ahead, at - n * step)
+            index = 0
     store64(ahead + WHEELS, index)
     store64(ahead + ADDRESS, at)
+
+
+def _turned(ahead: int, at: int) -> int:
+    """The next row's address where the first wheel is back at its beginning, `at`."""
+    wheel, turns = ahead + WHEELS + WHEEL_BYTES, 1
+    while turns:
+        place = load64(wheel) + 1
+        at = at + load64(wheel + 16)
+        turns = place == load64(wheel + 8)
+        if turns:
+            at = at - place * load64(wheel + 16)
+            place = 0
+        store64(wheel, place)
+        wheel = wheel + WHEEL_BYTES
+    return at
 
 
 def _locate(what: int, task: int, params: int, place: int) -> int:

@@ -26,7 +26,7 @@ NEAR, CUT, STEP, RUN, SIDE, WIDTH, FAR, DEPTH, TOGETHER = 0, 8, 16, 24, 32, 40, 
 TILE_BYTES = 72
 
 
-def write(kernel: int, work: int, near: int, room: int, call: int) -> int:
+def write(library: int, kernel: int, work: int, near: int, room: int, call: int) -> int:
     """Write the call of a kernel that fills tiles of `room` bytes at most; 0 where tiles are not gathered.
 
     near: the axis along which A is contiguous."""
@@ -39,6 +39,7 @@ def write(kernel: int, work: int, near: int, room: int, call: int) -> int:
     if not _take_sides(work, tile, (room - PADDING) // (reach + PADDING)):
         return 0
     store64(call + f.GATHERED, kernel)
+    store64(call + f.TILES, load64(library + f.RUN_TILES))
     store64(call + f.KERNEL, load64(kernel + f.FUNCTION))
     store64(call + f.OFFSET_A, load64(work + axes.START_A) * load64(work + axes.UNIT_A))
     store64(call + f.OFFSET_B, load64(work + axes.START_B) * size)

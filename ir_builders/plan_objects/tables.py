@@ -35,10 +35,13 @@ def moves(types: Sequence[Types], target: Target) -> tuple[int, ...]:
 Sets = Callable[[Moved], tuple[tuple[str, tuple[int, ...]], ...]]  # by variant: kernel and grid; "" where there is none
 
 
-def library(types: Sequence[Types], target: Target, sets: Sets, problems: tuple[str, int]) -> list[Word]:
+def library(
+    types: Sequence[Types], target: Target, sets: Sets, problems: tuple[str, int], tiles: str
+) -> list[Word]:
     """The words of a library for one machine, at the start of a constant `name` of their own.
 
-    sets: the kernels of a set; problems: the name of the constant of `records`, and its number of buckets."""
+    sets: the kernels of a set; problems: the name of the constant of `records`, and its number of buckets; tiles: the
+    name of the function that runs gathered calls, "" = there is none."""
     words: list[Word] = [0] * (f.LIBRARY_BYTES // 8)
     lists: list[Word] = []
     made: dict[Moved, int] = {}
@@ -65,6 +68,7 @@ def library(types: Sequence[Types], target: Target, sets: Sets, problems: tuple[
         f.LINE: max(target.line, target.vector_bits // 8), f.STREAMED_BYTES: STREAMED_CACHES * target.l2,
         f.TYPES_COUNT: len(types), f.TYPES_LIST: (SELF, f.LIBRARY_BYTES + 8 * len(lists)),
         f.BUCKETS: (problems[0], 0), f.BUCKET_MASK: problems[1] - 1, f.ALLOCATE: ("malloc", 0), f.FREE: ("free", 0),
+        f.RUN_TILES: (tiles, 0) if tiles else 0,
     }  # fmt: skip
     for place, value in values.items():
         words[place // 8] = value
