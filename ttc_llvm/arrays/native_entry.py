@@ -65,13 +65,12 @@ def native_moves() -> Moves:
     return Moves(arrays, memory, ctypes.addressof(state))
 
 
-def use_memory(results: int, new_array: int, populate: int) -> None:
-    """From now on native code makes large results, too: by the state and functions of `ir_builders/result_handler.py`,
+def _use_memory(functions: tuple[int, int, int]) -> None:
+    """From now on native code makes large results, too: by functions and the state of `ir_builders/result_handler.py`,
     which stay for ever."""
     state = native_moves().state
-    for word, value in ((State.NEW_LARGE, new_array), (State.POPULATE, populate), (State.RESULTS, results)):
-        if state:
-            ctypes.c_int64.from_address(state + word).value = value
+    for word, value in zip((State.NEW_LARGE, State.POPULATE, State.RESULTS), functions, strict=True):
+        ctypes.c_int64.from_address(state + word).value = value
 
 
 def _state() -> Any:
@@ -88,7 +87,9 @@ def _state() -> Any:
         locks.imported("..runtime.runtime", __package__).num_threads()
 
     def make_results(_: int) -> None:
-        locks.imported(".result_memory", __package__).ready()
+        memory = locks.imported(".result_memory", __package__).ready()
+        if memory is not None:
+            _use_memory(memory.for_native_code())
 
     values |= dict.fromkeys(("RESULTS", "NEW_LARGE", "POPULATE"), 0)
     called = (provide, count_threads, make_results)

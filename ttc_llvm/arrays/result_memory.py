@@ -27,7 +27,6 @@ from ..runtime.once import once
 from ..runtime.pool import Call
 from ..runtime.stored_code import compiled_functions, native, revision
 from ..tuning.search.available import total_memory
-from . import native_entry
 
 if TYPE_CHECKING:
     from ..operands.operand import Array
@@ -110,7 +109,6 @@ def _memory() -> Memory | None:
     memory = Memory(code)
     _made.append(memory)
     memory.call("bound", result_pool())
-    memory.serve_native_code()
     heap.reserves.append(lambda: memory.call("release", fields.EVER))
     os.register_at_fork(before=lambda: memory.call("stop"), after_in_child=lambda: memory.call("forget"))
     atexit.register(memory.close)
@@ -145,9 +143,9 @@ class Memory:
             runtime.run(Call(self._populate, start, made.nbytes, self._state, 0, 0, tasks), threads)
         return made
 
-    def serve_native_code(self) -> None:
-        """Let native entries make large results."""
-        native_entry.use_memory(self._state, self._code.address("new_array"), self._populate)
+    def for_native_code(self) -> tuple[int, int, int]:
+        """The addresses by which native entries make large results: of both functions, and of the state."""
+        return self._code.address("new_array"), self._populate, self._state
 
     def close(self) -> None:
         """At exit: keep nothing that is freed from here on."""
