@@ -25,7 +25,7 @@ LOOSE = (  # modules that need no room
 # What is asked for by its name in a call, from a room that its own room is built on.
 BY_NAME = {
     ("ttc_llvm.compiling.by_strides", "ttc_llvm.arrays.for_solutions"),
-    ("ttc_llvm.compiling.front", "ttc_llvm.contractions.solution"),
+    ("ttc_llvm.compiling.front", "ttc_llvm.contractions.solving"),
 }
 APART = {"tuning": {"ir_builders"}, "runtime": {"tuning"}, "native": {"tuning"}}
 KEPT = "ttc_llvm.tuning.database."  # where the run time keeps code

@@ -10,7 +10,7 @@ from ..compiling.options import Options
 from ..compiling.trial import Mode
 from ..contractions import emission
 from ..contractions.explaining import flops
-from ..contractions.solution import solve
+from ..contractions.solving import solve
 from ..errors import OptionError
 from ..lazy_dataclasses import dataclass, replace
 from ..machine.target import Target

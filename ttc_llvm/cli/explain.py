@@ -11,7 +11,8 @@ from ..compiling.compiler import CpuTask
 from ..compiling.solution import Solution
 from ..compiling.solve import stored
 from ..compiling.stored_plans import open_database
-from ..contractions.solution import ContractionSolution, solve
+from ..contractions.solution import ContractionSolution
+from ..contractions.solving import solve
 from ..contractions.task import ContractionTask
 from ..errors import OptionError, os_errors
 from ..explain.explanation import RANKED

@@ -163,7 +163,7 @@ def compile(
         text = None if plan is None else str(plan)
         asked = checked(tried, threads, None, time_limit, Mode.HOT, verify=verify, plan=text)
         with reporting(progress) as report:
-            planning = locks.imported("ttc_llvm.contractions.solution")
+            planning = locks.imported("ttc_llvm.contractions.solving")
             return planning.solve(problem, asked, open_database(database, ignore_database), report)
     if isinstance(target, GpuTarget) or (isinstance(target, str) and is_gpu(target)):
         with locks.LLVM:

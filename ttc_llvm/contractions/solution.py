@@ -10,35 +10,27 @@ import numpy as np
 
 from .. import arguments, locks, paths
 from ..arrays import checks, overlaps
-from ..compiling import machines
-from ..compiling import solve as loop
-from ..compiling.machines import Wanted
-from ..compiling.options import Options, checked
-from ..compiling.pickles import unmarked
-from ..compiling.trial import Mode
 from ..errors import ArrayError, OptionError, out_of_memory, states_memory
 from ..lazy_dataclasses import replace
 from ..machine.target import Target
 from ..operands.addresses import data_address
-from ..operands.reading import operand, result_place
-from ..problem import dtypes, interface
+from ..problem import dtypes
 from ..problem.contraction import OPERANDS, Contraction
-from ..problem.scalars import scalar
 from ..runtime import runtime
-from ..tuning.database.database import Database
 from ..tuning.measurement import Measurement
-from ..tuning.search.progress import Report
-from .blocks import Runs
-from .explaining import ContractionExplanation, explained
+from . import kept
 from .fused.plan import FusedPlan
+from .fused.run import FusedRun
 from .merged import merge
 from .plan import ContractionPlan
 from .plans import Plan, check, parse
 from .public import einsum
-from .task import ContractionTask
 
 if TYPE_CHECKING:
+    from ..compiling.machines import Wanted
     from ..native.contraction_artifact import ContractionSpec
+    from .blocks import Runs
+    from .explaining import ContractionExplanation
 
 PICKLED = "ttc_llvm contraction 1"  # what the state in a pickle begins with
 
@@ -56,7 +48,7 @@ class ContractionSolution:
         self.contraction, self.plan, self.threads, self.measurement = contraction, plan, threads, measurement
         arguments.put(self, _RULES, OptionError)
         check(plan, merge(contraction))
-        self._runs: dict[int, Runs] = {}
+        self._runs: dict[int, Runs | FusedRun] = {}
         self._dtype = dtypes.to_numpy(contraction.element)
         size = self._dtype.itemsize
         self._shapes = [contraction.shape(name) for name in OPERANDS]
@@ -104,8 +96,8 @@ class ContractionSolution:
             self._execution(threads).run(a, b, to, *scalars)
             return to
         if c is not None:
-            result_place(c, "c")
-        a, b = (x if hasattr(x, "conj") else operand(x, name).view for x, name in ((a, "a"), (b, "b")))
+            _reading().result_place(c, "c")
+        a, b = (x if hasattr(x, "conj") else _reading().operand(x, name).view for x, name in ((a, "a"), (b, "b")))
         for x, name, shape in zip((a, b, c), OPERANDS, self._shapes, strict=True):
             if x is not None:
                 self._check(x, name, shape)
@@ -126,14 +118,27 @@ class ContractionSolution:
 
     def _scalar(self, name: str, value: complex | None) -> complex:
         stated: complex = getattr(self.contraction, name)
-        return stated if value is None else scalar(name, value, self.contraction.element, str(self._dtype))
+        if value is None:
+            return stated
+        read: complex = locks.imported("..problem.scalars", __package__).scalar(
+            name, value, self.contraction.element, str(self._dtype)
+        )
+        return read
 
-    def _execution(self, threads: int) -> Runs:
+    def _execution(self, threads: int) -> Runs | FusedRun:
         found = self._runs.get(threads)
-        if found is None:
-            task = ContractionTask(self.contraction, checked(1, threads, mode=Mode.HOT))
-            found = self._runs.setdefault(threads, task.execution(self.plan, threads))
-        return found
+        return self._runs.setdefault(threads, self._prepared(threads)) if found is None else found
+
+    def _prepared(self, threads: int) -> Runs | FusedRun:
+        """What runs the plan: as an earlier process has left it, or by the modules that plan."""
+        key = repr(self.contraction), str(self.plan)
+        known = kept.find(key, threads) if isinstance(self.plan, FusedPlan) else None
+        if known is not None:
+            return FusedRun(known[0], threads)
+        made: Runs = locks.imported(".solving", __package__).execution(self.contraction, self.plan, threads)
+        if isinstance(made, FusedRun):
+            kept.keep(key, threads, made.prepared, lambda: ())
+        return made
 
     @property
     def scratch(self) -> int:
@@ -159,7 +164,9 @@ class ContractionSolution:
         predicted. Raises OptionError for other words and directories that cannot be written, TargetError.
         """
         with locks.LLVM:
+            from ..compiling import machines
             from ..native import artifact
+            from ..problem import interface
 
         folder = paths.checked("directory", directory)
         symbols = interface.symbols(prefix, visibility)
@@ -193,7 +200,15 @@ class ContractionSolution:
         count: plans to list. Nothing is timed.
         """
         most = arguments.between(0)("count", count, OptionError)
-        return explained(self.contraction, self.plan, self.threads, self.measurement, most)
+        explaining = locks.imported(".explaining", __package__)
+        explained: ContractionExplanation = explaining.explained(
+            self.contraction, self.plan, self.threads, self.measurement, most
+        )
+        return explained
+
+
+def _reading() -> Any:
+    return locks.imported("..operands.reading", __package__)
 
 
 def _plan(name: str, value: Any, error: arguments.Error) -> Plan:
@@ -209,14 +224,7 @@ _RULES = {
 }
 
 
-def solve(
-    stated: Contraction, asked: Options, store: Database, progress: Report | None, emitted: bool = False
-) -> ContractionSolution:
-    """`ttc_llvm.compile` for contractions, its options checked. emitted: by plans that objects can hold alone."""
-    found = loop.solve(ContractionTask(stated, asked, emitted), store, progress)
-    return ContractionSolution(stated, found.plan, asked.threads, found.measurement)
-
-
 def _unpickled(*given: Any) -> ContractionSolution:
-    stated, text, threads, measurement = unmarked(given, 4, PICKLED)
+    pickles = locks.imported("..compiling.pickles", __package__)
+    stated, text, threads, measurement = pickles.unmarked(given, 4, PICKLED)
     return ContractionSolution(stated, check(parse(text), merge(stated)).plan, threads, measurement)
