@@ -11,9 +11,11 @@ from .packing import pack_block_of_columns, pack_block_of_rows
 from .past_caches import flush_held, hold_none, inspect_columns, stream_tiles
 from .rows_of_c import inspect_rows
 from .tiles import tiles
+from .turning import crowd
 
 PAGE = 4 << 10  # within which processors prefetch by themselves what follows
 SOME = 4  # lines of a run, of whose first and last one other blocks read the rest
+MOST = 64  # lines of a set of the second cache that wait for the next block
 BEYOND = 56 << 20  # bytes that a last cache of 32 MiB does not keep
 
 
@@ -53,6 +55,7 @@ def columns(a: int, b: int, c: int, call: int, job: int, scratch: int, begin: in
         while is_first or term < load64(job + f.K):
             k = min(load64(job + f.BLOCK_K), load64(job + f.K) - term)
             tabulate(job, f.K_AXES, term, k, 1, terms_a, terms_b)
+            store64(terms_a + 8 * k, load64(terms_a + 8 * max(0, k - 1)))  # for prefetches
             pack_block_of_columns(job, b, scratch, first, n, k)
             rows(job, a, c, scalars, way, scratch, begin, end, n, k)
             term, scalars, way, is_first = term + k, call + f.CALL_LATER, ADD | way & TURNED, 0
@@ -89,7 +92,7 @@ def next_turns(job: int, scratch: int, first: int, m: int) -> int:
     rows of each that go on in A are noted instead of those that are packed."""
     run, of_a, turns = load64(job + f.RUN), scratch + load64(job + f.ROWS_A), 0
     turned = load64(job + f.TURN_HEIGHT) * run
-    if turned == 0 or first % max(turned, 1) != 0 or not are_far(job):
+    if turned == 0 or first % max(turned, 1) != 0 or not are_far(job) or crowd(job, run, load64(job + f.K)) > MOST:
         return 0
     while (turns + 1) * turned <= m:
         start = of_a + 8 * run * turns

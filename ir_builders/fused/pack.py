@@ -62,8 +62,8 @@ def add_turned_packer(module: ir.Module, target: Target, group: Group, piece: in
     """The function `(places, source, rows, terms, depth, width, height, first, ahead, later)`: `height` places take
     `width` rows each, for each term from `first` to `depth`: elements that follow each other in the source go to one
     place after the other, rows of a place are equally far apart. width: the group's, or a piece of it; height: a
-    multiple of one. places: addresses, those of term 0; ahead: where the offsets of the rows are that are turned next,
-    0 = none are; later: of so many terms behind these.
+    multiple of one. places: addresses, those of term 0; ahead: where the offsets of rows are whose lines are
+    prefetched, 0 = none are; later: of so many terms behind each.
     """
     function = ir.Function(module, ir.FunctionType(I64, [I64] * (5 + len(ARGUMENTS))), name)
     function.linkage = "internal"
@@ -161,7 +161,7 @@ class _Packer:
                     store(b, load(b, at(b, kept, number * width * size), kind, width * size), to, self._align)
 
     def _fetch(self, width: int, stride: ir.Value, height: ir.Value, ahead: ir.Value, k: ir.Value) -> None:
-        """Prefetch the lines of a term of other rows, as far apart."""
+        """Prefetch the lines of a term of rows that are as far apart."""
         b = self._b
         start = at(b, at(b, self._source, load(b, b.inttoptr(ahead, PTR), I64, 8)), self._term(k))
         with counted(b, b.add(b.mul(height, i64(self._size)), i64(LINE - 1)), LINE, "line") as line:

@@ -72,11 +72,12 @@ def pack_block_of_rows(job: int, a: int, scratch: int, first: int, m: int, k: in
 
 
 def pack_turn(job: int, a: int, scratch: int, row: int, k: int) -> int:
-    """Pack the rows of a turn: some terms of all of them before the next terms, so that lines of packed tiles are
-    filled while they are in L1."""
+    """Pack the rows of a turn. Where a line of packed tiles takes several of those that are turned at a time, some
+    terms of all of them come before the next terms, so that it is filled while it is in L1."""
     turn, height, run = load64(job + f.TURN), load64(job + f.TURN_HEIGHT), load64(job + f.RUN)
     terms, of_a = scratch + load64(job + f.TERMS_A), scratch + load64(job + f.ROWS_A) + 8 * row
-    places, steps, some = local(8 * f.MOST_PLACES), run // turn, max(1, FILLED // (height * f.LINE))
+    places, steps = local(8 * f.MOST_PLACES), run // turn
+    some = k if turn * load64(job + f.SIZE) >= f.LINE else max(1, FILLED // (height * f.LINE))
     begin = 0
     while begin < steps:
         end = min(begin + f.MOST_PLACES // height, steps)
@@ -88,10 +89,10 @@ def pack_turn(job: int, a: int, scratch: int, row: int, k: int) -> int:
         while term < k:
             until = min(term + some, k)
             for step in range(begin, end):
-                is_last = step + 1 == end
-                ahead = 0 if is_last and until + some > k else of_a + 8 * turn * (begin if is_last else step + 1)
-                at = places + 8 * height * (step - begin)
-                later = some if is_last else 0
+                at, is_last = places + 8 * height * (step - begin), step + 1 == end
+                following = step if some == k else begin if is_last else step + 1
+                later = 1 if some == k else some if is_last else 0
+                ahead = 0 if later and some < k and until + some > k else of_a + 8 * turn * following
                 pack_turned(at, a, of_a + 8 * turn * step, terms, until, turn, height, term, ahead, later)
             term = until
         begin = end

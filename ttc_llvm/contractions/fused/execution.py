@@ -26,7 +26,7 @@ from .run import FusedRun, Prepared
 SOURCES = (
     *(f"fused/{name}" for name in (
         "arithmetic", "axes", "build", "calls", "fields", "layout", "macro_kernel", "micro_kernel", "pack", "packing",
-        "past_caches", "rows_of_c", "scatter", "streaming", "tiles",
+        "past_caches", "rows_of_c", "scatter", "streaming", "tiles", "turning",
     )),
     "memory", "micro_tile", "micro_tile_code",
 )  # fmt: skip
