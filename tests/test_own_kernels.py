@@ -12,6 +12,7 @@ from ttc_llvm.lowering.fallback import for_misaligned_b
 from ttc_llvm.lowering.plan import Fetch, Store, parse
 from ttc_llvm.lowering.writing import resolve
 from ttc_llvm.machine import lookup
+from ttc_llvm.tuning.cost.model import model_plan
 from ttc_llvm.tuning.space.choices import FREE
 
 
@@ -134,3 +135,17 @@ def test_rows_off_a_line_are_joined_by_what_fetches_rows_ahead(row: int, joined:
     found = for_misaligned_b(canonical, plan, target).plan
     assert found.prefetch == plan.prefetch > 0
     assert (resolve(canonical, found, target).store is Store.JOINED) is joined
+
+
+@pytest.mark.parametrize("letter", ["f4", "f8"])
+def test_narrow_matrices_are_read_whole_and_leave_registers_in_whole_lines(letter: str) -> None:
+    target, line = lookup.find("znver5"), 64 // np.dtype(letter).itemsize
+    for columns, fetch in ((20, Fetch.BLOCKS), (40, Fetch.ROWS)):
+        x = np.empty((300000, columns), letter).T
+        plan = model_plan(placing.moves(x, np.empty(x.shape, letter), x.itemsize).canonical, target, 1)
+        assert (plan.tile, plan.fetch, plan.order) == ((line, columns), fetch, (0, 1))
+    x = np.empty((35, 300000), letter).T
+    canonical = placing.moves(x, np.empty(x.shape, letter), x.itemsize).canonical
+    plan = model_plan(canonical, target, 1)
+    found = for_misaligned_b(canonical, plan, target)
+    assert plan.block == found.plan.block == (35, line) and plan.store is Store.ALIGNED and found.store is Store.PEELED

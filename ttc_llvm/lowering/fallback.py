@@ -16,7 +16,7 @@ from .grids import grid_of_b, with_grid
 from .peeling import axes_of_run, following, has_whole_rows
 from .plan import CpuPlan, Fetch, Store
 from .shared_run import is_mirrored
-from .tile_sizes import cover, fitted, merge
+from .tile_sizes import is_small, lengthened
 from .writing import LEAST_ROW, has_room, overwrites, resolve
 
 # Bytes of the shortest run that pays, by strategy: the partial lines at both ends of shorter runs cost as much as
@@ -25,7 +25,6 @@ PAYS = {Store.PEELED: 1 << 10, Store.COMBINED: 512, Store.BUFFERED: LEAST_ROW, S
 LONG_CALL = 256 << 10  # bytes moved, at least, for short loads of A: caches hide most of their gain in shorter calls
 LONG_RUN = 1 << 10  # bytes to which tiles lengthen runs of B, and runs of A under ordinary stores
 LONG_READ = 256  # bytes of A that a peeled tile reads of each row: misaligned neighbours share a line
-TASKS = 64  # that remain for threads to share where tiles get longer
 # Of plans with chained runs: bytes of B and of A in each of a tile's rows, and slots; kind and distance of prefetches.
 COLUMNS = (128, 256, 1024), Fetch.ROWS, 1
 AHEAD = 4 << 10  # bytes of tiles of narrow matrices, about, so that what is prefetched of the next one arrives in time
@@ -149,7 +148,7 @@ def _peeled(canonical: Canonical, plan: CpuPlan, target: Target) -> Fallback | N
     block = (line, *plan.block[1:]) if narrow else plan.block
     found = replace(plan, block=block, store=Store.PEELED)
     if plan.fetch is Fetch.ROWS and plan.prefetch == 1:  # else more is prefetched already
-        found = _lengthened(canonical, found, "a", LONG_READ, target)
+        found = lengthened(canonical, found, "a", LONG_READ, target)
     if resolve(canonical, found, target).store is not Store.PEELED:
         return None
     run = prod(canonical.extents[k] for k in (0, *following(canonical, found))) * canonical.b.itemsize
@@ -176,6 +175,8 @@ def _combined(canonical: Canonical, plan: CpuPlan, target: Target) -> Fallback |
     writing = resolve(canonical, found, target)
     if writing.chain is None or not has_room(canonical, found, target):
         return None
+    if writing.store is Store.JOINED and plan.fetch is Fetch.BLOCKS and plan.prefetch and _has_axis(canonical, found):
+        found = found.changed(fetch=plan.fetch, prefetch=plan.prefetch)
     return Fallback(Store.COMBINED, found, run=writing.chain.run * canonical.b.itemsize)
 
 
@@ -184,8 +185,13 @@ def _chained_columns(canonical: Canonical, block: tuple[int, ...]) -> CpuPlan:
     (run, width, slots), fetch, distance = COLUMNS
     found = chained_plan(canonical, block, *COLUMNS)
     missing = -(-AHEAD // (prod(found.tile) * canonical.b.itemsize))
-    factor = missing if any(map(eq, found.tile, canonical.extents)) else 1
+    factor = missing if _has_axis(canonical, found) else 1
     return chained_plan(canonical, block, (factor * run, factor * width, slots), fetch, distance)
+
+
+def _has_axis(canonical: Canonical, plan: CpuPlan) -> bool:
+    """True where tiles have an axis whole, as those of narrow matrices."""
+    return any(map(eq, plan.tile, canonical.extents))
 
 
 def _shared_alike(canonical: Canonical, plan: CpuPlan, found: CpuPlan, target: Target) -> CpuPlan:
@@ -209,7 +215,7 @@ def _least(canonical: Canonical, target: Target) -> int:
 
 def _buffered(canonical: Canonical, plan: CpuPlan, target: Target) -> Fallback | None:
     """The plan through scratch, with long runs of B."""
-    long = _lengthened(canonical, plan, "b", LONG_RUN, target)
+    long = lengthened(canonical, plan, "b", LONG_RUN, target)
     found = replace(long, panel=(), store=Store.COMBINED, prefetch=1, fetch=Fetch.ROWS)
     run = prod(found.box(canonical.extents)[k] for k in run_of_b(canonical, found)) * canonical.b.itemsize
     rows = has_room(canonical, found, target) and resolve(canonical, found, target).by_rows
@@ -226,25 +232,6 @@ def _stored(canonical: Canonical, plan: CpuPlan, target: Target) -> CpuPlan:
         return plan.ordinary
     found = plan.ordinary
     for side in "ab":
-        found = _lengthened(canonical, found, side, LONG_RUN, target)
-    prefetches = plan.prefetch == 0 and target.prefetches and _is_small(canonical, found.tile, target)
+        found = lengthened(canonical, found, side, LONG_RUN, target)
+    prefetches = plan.prefetch == 0 and target.prefetches and is_small(canonical, found.tile, target)
     return replace(found, fetch=Fetch.ROWS, prefetch=1) if prefetches else found
-
-
-def _lengthened(canonical: Canonical, plan: CpuPlan, side: str, size: int, target: Target) -> CpuPlan:
-    """The plan with tiles of at least `size` bytes of each row of A or of B; the plan itself where such tiles would
-    fill L2 or be too few for the threads."""
-    item = (canonical.a if side == "a" else canonical.b).itemsize
-    long = cover(canonical, side, max(1, size // item))
-    if all(plan.tile[k] >= length for k, length in long.items()):
-        return plan
-    tile = fitted(canonical, plan.block, merge(dict(enumerate(plan.tile)), long))
-    found = replace(plan, tile=tile, panel=())
-    shared = found.tasks(canonical.extents) >= min(TASKS, plan.tasks(canonical.extents))
-    return found if shared and _is_small(canonical, tile, target) else plan
-
-
-def _is_small(canonical: Canonical, tile: tuple[int, ...], target: Target) -> bool:
-    """True where a tile of A or of B fits half of L2."""
-    elements = prod(map(min, tile, canonical.extents))
-    return elements * max(canonical.a.itemsize, canonical.b.itemsize) <= target.l2 // 2

@@ -5,10 +5,13 @@ from __future__ import annotations
 from functools import lru_cache
 from math import gcd, lcm, prod
 
+from ..machine.target import Target
 from ..problem.canonical import Canonical, static
 from ..problem.in_place import images
 from ..problem.orbits import cycles
+from .plan import CpuPlan
 
+TASKS = 64  # that remain for threads to share where tiles get longer
 SCRATCH = 96 << 10  # bytes of a tile in place, which is on the stack
 
 
@@ -53,6 +56,25 @@ def fitted(canonical: Canonical, block: tuple[int, ...], wanted: dict[int, int])
         size = -(-max(wanted.get(k, 1), unit) // unit) * unit
         tile.append(max(extent, 1) if 4 * size >= 3 * extent else size)
     return tuple(tile)
+
+
+def lengthened(canonical: Canonical, plan: CpuPlan, side: str, size: int, target: Target) -> CpuPlan:
+    """The plan with tiles of at least `size` bytes of each row of A or of B; the plan itself where such tiles would
+    fill L2 or be too few for the threads."""
+    item = (canonical.a if side == "a" else canonical.b).itemsize
+    long = cover(canonical, side, max(1, size // item))
+    if all(plan.tile[k] >= length for k, length in long.items()):
+        return plan
+    tile = fitted(canonical, plan.block, merge(dict(enumerate(plan.tile)), long))
+    found = plan.changed(tile=tile, panel=())
+    shared = found.tasks(canonical.extents) >= min(TASKS, plan.tasks(canonical.extents))
+    return found if shared and is_small(canonical, tile, target) else plan
+
+
+def is_small(canonical: Canonical, tile: tuple[int, ...], target: Target) -> bool:
+    """True where a tile of A or of B fits half of L2."""
+    elements = prod(map(min, tile, canonical.extents))
+    return elements * max(canonical.a.itemsize, canonical.b.itemsize) <= target.l2 // 2
 
 
 def alike(

@@ -18,6 +18,7 @@ from ..space.choices import FREE, Forced, settled
 from ..space.diversity import DiversitySeeds
 from ..space.neighbours import neighbours, twins
 from .cost import Model
+from .narrow import narrow
 
 
 def ranked(canonical: Canonical, target: Target, threads: int, forced: Forced = FREE) -> Iterator[CpuPlan]:
@@ -89,7 +90,8 @@ def model_plan(canonical: Canonical, target: Target, threads: int, forced: Force
     if canonical.elements == 0:
         return PLAIN
     with uncollected():
-        return next(ranked(canonical, target, threads, forced))
+        plan = next(ranked(canonical, target, threads, forced))
+    return narrow(canonical, plan, target) if forced == FREE else plan
 
 
 def _unique(plans: Iterator[CpuPlan]) -> Iterator[CpuPlan]:
