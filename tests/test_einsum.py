@@ -184,6 +184,23 @@ def test_other_types_are_numpys() -> None:
         ttc_llvm.einsum("ij,kj->ik", a, a, alpha=2)
 
 
+def test_results_without_axes_are_of_numpys_kinds() -> None:
+    """Scalars of `einsum`, of objects too; arrays of `tensordot`."""
+    a, whole = np.random.rand(3, 4), np.arange(3)
+    for spec, x in (("ij,ij", a), ("i,i", whole), ("i,i", whole.astype(object))):
+        assert type(ttc_llvm.einsum(spec, x, x)) is type(np.einsum(spec, x, x))
+    for x in (a, a.astype("F"), whole):
+        for _ in range(2):  # the second call finds what the first one left
+            got = ttc_llvm.tensordot(x, x, x.ndim)
+            assert isinstance(got, np.ndarray)
+            assert np.allclose(got, np.tensordot(x, x, x.ndim))
+
+
+def test_no_order_is_the_usual_one() -> None:
+    a, b = np.random.rand(3, 4), np.random.rand(4, 5)
+    assert np.allclose(ttc_llvm.einsum("ij,jk", a, b, order=None), a @ b)  # type: ignore[arg-type]
+
+
 def test_types_are_promoted_and_cast() -> None:
     a, b = np.random.rand(3, 4).astype("f"), np.random.rand(4, 5) + 1j
     got = ttc_llvm.einsum("ij,jk->ik", a, b)

@@ -7,6 +7,8 @@ from functools import cache
 from operator import is_
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from .. import locks
 from . import known
 
@@ -51,7 +53,9 @@ def dotted(a: Any, b: Any, axes: Any, out: Any) -> Any:
     spec = _hashable(axes)
     key = None if spec is None else known.key_of(spec, a, b, out, 1, 0)
     result = None if key is None else known.run(key, a, b, out, 1, 0)
-    return _dotted().in_all_steps(a, b, axes, out, None if key is None else (key, a, b)) if result is None else result
+    if result is None:
+        result = _dotted().in_all_steps(a, b, axes, out, None if key is None else (key, a, b))
+    return np.asarray(result) if isinstance(result, np.generic) else result  # NumPy makes no scalars here
 
 
 def _hashable(axes: Any) -> Hashable:

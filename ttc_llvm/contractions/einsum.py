@@ -37,6 +37,8 @@ def in_all_steps(given: Sequence[Any], call: Call, lasting: tuple[Hashable, Arra
     stated = expression(lists, output, [x.ndim for x in arrays], numbered=not isinstance(given[0], str))
     sizes = extents(stated, [x.shape for x in arrays])
     one_of("casting", call.casting, CASTINGS, ArrayError)
+    if call.order is None:  # NumPy takes it, too
+        call = call._replace(order="K")
     one_of("order", call.order, ORDERS, ArrayError)
     kind = _common(arrays) if call.dtype is None else as_dtype(call.dtype)
     if kind.char not in PRODUCTS:
@@ -126,7 +128,8 @@ def _by_numpy(given: Sequence[Any], call: Call, what: str) -> Any:
     options: dict[str, Any] = {"optimize": call.optimize, "order": call.order, "casting": call.casting}
     options |= {name: getattr(call, name) for name in ("out", "dtype") if getattr(call, name) is not None}
     try:
-        return originals.EINSUM(*given, **options)
+        result = originals.EINSUM(*given, **options)
+        return result[()] if type(result) is np.ndarray and result.ndim == 0 and call.out is None else result
     except MemoryError:
         raise
     except Exception as error:  # whatever objects of other libraries raise
