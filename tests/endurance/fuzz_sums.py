@@ -239,7 +239,8 @@ def _joined(rng: Random, form: Canonical, target: Any) -> CpuPlan:
         panel = tuple(n * rng.choice((1, 2, 9)) for n in (tile if rng.random() < 0.4 else (max(tile),) * 2))
         panel = tuple(-(-n // one) * one for n, one in zip(panel, tile, strict=True))
         order, inner = (tuple(rng.sample((0, 1), 2)) for _ in range(2))
-        plan = CpuPlan(tile, block, order, inner, rng.randrange(3), rng.choice((0, 3, 8)), Store.COMBINED, panel=panel)
+        distance, fetch = rng.choice((0, 1, 3, 8)), rng.choice(list(Fetch))
+        plan = CpuPlan(tile, block, order, inner, rng.randrange(3), distance, Store.COMBINED, fetch, panel)
         if resolve(form, plan, target).store is Store.JOINED:
             break
     return check(plan, form)

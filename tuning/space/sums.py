@@ -28,10 +28,10 @@ LONG_RUNS = (2048, 1024, 512)  # the same where no term turns registers
 ROOM, LONG_ROOM = 4, 2  # scratch and the tiles that are visited together leave as many times this of L2
 ROWS = (8, 4, 2, 1)  # of a tile along an axis that only changes places, the best first
 # Of panels whose registers are joined to lines of B: bytes of a side, micro-tiles along the sides of their tiles, and
-# prefetches in rows of A, the best first. On a Zen 5 sums of odd rows of 600 bytes or more take 0.7 to 0.96 of the time
+# prefetches in rows of A, or in tiles. On a Zen 5 sums of odd rows of 600 bytes or more take 0.7 to 0.96 of the time
 # of tiles; those of shorter ones 0.93 to 1.35, and of tensors that the last cache keeps 1.2 to 1.4.
 PANELS, SIDES = (4096, 3584, 3072, 1024), (8, 4)
-AHEAD, NEAR_AHEAD, FAR_AHEAD = (80, Fetch.BLOCKS), (48, Fetch.BLOCKS), (80, Fetch.FAR)
+AHEAD, NEAR_AHEAD, NEXT_TILE = (80, Fetch.BLOCKS), (48, Fetch.BLOCKS), (1, Fetch.ROWS)
 LONG_ROW = 600
 FETCHES = ((1, Fetch.BLOCKS), (1, Fetch.FAR), (0, Fetch.BLOCKS))  # of the tiles that are visited next
 
@@ -78,13 +78,13 @@ def _joined(canonical: Canonical, target: Target, threads: int, forced: Forced) 
 
 
 def _ahead(canonical: Canonical, rows: int, axis: int, target: Target) -> Sequence[tuple[int, Fetch]]:
-    """Prefetches in rows, the best first. So many rows along this axis that share sets of L1, because they are a little
-    longer or shorter than some of its ways, keep few lines there; if longer, those of all terms share the sets."""
+    """Prefetches, the best first. So many rows along this axis that share sets of L1, because they are a little longer
+    or shorter than some of its ways, keep few lines there; if longer, those of all terms share the sets."""
     way, strides = target.l1 // target.ways, (static(one[axis]) for one in sums.sources(canonical))
     step = (max(map(abs, strides)) * canonical.a.itemsize + way // 2) % way - way // 2
     if abs(step) * (rows - 1) >= target.line:
-        return AHEAD, NEAR_AHEAD, FAR_AHEAD
-    return (NEAR_AHEAD, AHEAD, FAR_AHEAD) if step < 0 else (FAR_AHEAD, AHEAD, NEAR_AHEAD)
+        return AHEAD, NEAR_AHEAD, NEXT_TILE
+    return (NEAR_AHEAD, AHEAD, NEXT_TILE) if step < 0 else (NEXT_TILE, AHEAD, NEAR_AHEAD)
 
 
 def _stores(canonical: Canonical, target: Target, forced: Forced) -> list[Store]:
