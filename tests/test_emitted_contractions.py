@@ -205,6 +205,14 @@ def test_the_command_line_writes_files(tmp_path: Path, capsys: pytest.CaptureFix
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted(capsys.readouterr().out.split())
 
 
+@pytest.mark.parametrize("index", "ab")
+def test_objects_of_nothing_are_not_tuned(index: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Of no elements, and of sums without terms: there is no plan to choose."""
+    extents = ",".join(f"{letter}:{0 if letter == index else 6}" for letter in "aibjck")
+    assert ttc([ASKED[0], f"--size={extents}", f"--output-dir={tmp_path}"]) == 0
+    assert emission.AT_RUN_TIME in capsys.readouterr().out
+
+
 def test_objects_for_other_machines_are_not_tuned(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert ttc([*ASKED, "--architecture=neon", "--order=F", f"--output-dir={tmp_path}"]) == 0
     assert emission.AT_RUN_TIME in capsys.readouterr().out

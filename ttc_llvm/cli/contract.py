@@ -117,7 +117,8 @@ def compiled(job: CheckedContraction, label: str = "tuning") -> Compilation:
     command, stated, machines = job.command, job.problem, job.machines
     start = time.perf_counter()
     plan, measured, source = None, None, "cost model" if command.plan is None else GIVEN
-    if any(map(emission.is_here, machines)):  # nothing is timed for another machine
+    is_empty = command.plan is None and 0 in stated.extents.values()  # there is nothing to plan
+    if any(map(emission.is_here, machines)) and not is_empty:  # nothing is timed for another machine
         store = open_database(command.database, command.ignore_database)
         shown = display.is_terminal() and not (command.verbose or command.quiet)
         with display.SearchDisplay(shown, label) as progress, interrupts.raised():
