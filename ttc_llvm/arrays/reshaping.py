@@ -67,7 +67,7 @@ def _read(x: Any) -> Any:
 
 def _shape(given: Any, x: Any) -> tuple[int, ...]:
     """The checked shape: with one -1 at most, which is put in."""
-    single = hasattr(given, "__index__")
+    single = hasattr(given, "__index__") and not getattr(given, "shape", ())  # NumPy's arrays are sequences, too
     shape = [integer("shape", given, ArrayError)] if single else [*integers("shape", given, ArrayError)]
     total = 1
     for extent in x.shape:
