@@ -332,7 +332,7 @@ def test_rates_rank_copies_behind_products_in_place() -> None:
     speed = Speed(every_speed, every_speed, ((0.0,),) * 4)
     fetched = ((1e-10,) * 4, (1e-10,) * 4), (1e-11, 1e-10)
     speeds = dict.fromkeys(rates.LAYOUTS, speed)
-    known = rates.Rates(speeds, 1e-6, 1e-6, *fetched, (2e10, 2e10, 1e10), 1e-6, splitting.NO_GAINS)
+    known = rates.Rates(speeds, 1e-6, 1e-6, *fetched, (2e10, 2e10, 1e10), 1e-6, 0.0, splitting.NO_GAINS)
     merged = merge(Contraction("ij,jk->ik", dict.fromkeys("ijk", 512)))
     ranked = sorted(space.plans(merged), key=known.seconds)
     assert ranked[0].plan.copies == (None, None, None)
@@ -340,6 +340,20 @@ def test_rates_rank_copies_behind_products_in_place() -> None:
     assert all(known.seconds(x) > known.seconds(ranked[0]) for x in ranked[1:])
     slow = dataclasses.replace(known, run=1e-3)
     assert all(slow.seconds(x) - known.seconds(x) == pytest.approx(1e-3 - 1e-6) for x in ranked)
+
+
+@pytest.mark.parametrize(("apart", "columns", "is_slow"), [(8192, 256, True), (8200, 256, False), (8192, 8, False)])
+def test_columns_in_one_set_of_the_first_cache_take_longer(apart: int, columns: int, is_slow: bool) -> None:
+    """A cache of 32 to 64 KiB has room for eight to sixteen lines that are pages apart."""
+    flat = {kind: dict.fromkeys(grid.corners, 1e12) for kind, grid in (("short", SHORT), ("long", LONG))}
+    speed = Speed(flat["short"], flat["long"], ((0.0, 1.0, 2.0),) * 4)
+    fetched = ((0.0,) * 4,) * 2, (0.0, 0.0)
+    speeds, gains = dict.fromkeys(rates.LAYOUTS, speed), splitting.NO_GAINS
+    known = rates.Rates(speeds, 0.0, 0.0, *fetched, (1e12,) * 3, 0.0, 1e-8, gains)
+    size = {"j": columns, "i": 4, "k": 8}
+    stated = Contraction("kj,ik->ji", size, "d", None, None, (apart, 1))
+    seconds = min(known.seconds(products) for products in space.plans(merge(stated)) if products.plan.copies[2] is None)
+    assert (seconds > 0.9e-8 * columns) == is_slow
 
 
 def test_clocks_are_hardly_timed_with_many_runs_together(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -372,21 +386,21 @@ def test_speeds_are_those_of_the_corners_around() -> None:
     """What is measured is found again, and what lies between or outside is bounded by its neighbours."""
     draw = random.Random(5)
     both = [{sizes: draw.uniform(1e9, 5e10) for sizes in grid.corners} for grid in (SHORT, LONG)]
-    speed = Speed(both[0], both[1], ((0.0,),) * 4)
+    speed = Speed(both[0], both[1], ((0.0, 1.0, 2.0),) * 4)
     for known in both:
         for sizes, found in known.items():
             assert math.prod(sizes) / found == pytest.approx(speed.seconds(sizes), rel=0.2)
     slowest, fastest = min(map(min, (x.values() for x in both))), max(map(max, (x.values() for x in both)))
     for _ in range(500):
         m, n, k = (int(10 ** draw.uniform(0, 5)) for _ in range(3))
-        work = math.prod(max(extent, 16 if m * n * k > MILLION else 4) for extent in (m, n, k))
+        work = m * n * max(k, 4) if m * n * k <= MILLION else math.prod(max(extent, 16) for extent in (m, n, k))
         assert work / fastest <= speed.seconds((m, n, k)) <= work / slowest
 
 
 def test_rows_left_over_take_as_long_as_was_measured() -> None:
     """Half a vector takes as long as a whole one here, everywhere between the corners."""
     flat = [dict.fromkeys(grid.corners, 1e10) for grid in (SHORT, LONG)]
-    speed = Speed(flat[0], flat[1], (tuple(map(float, range(16))), (0.0, *[16.0] * 15)) * 2)
+    speed = Speed(flat[0], flat[1], (tuple(map(float, range(48))), tuple(-(-x // 16) * 16.0 for x in range(48))) * 2)
     for m, rows in ((24, 100), (24, 97), (24, 33), (30, 17), (7, 50), (640, 100), (1500, 57)):
         full = -(-rows // 16) * 16
         assert speed.seconds((m, rows, 20)) == pytest.approx(speed.seconds((m, full, 20)), rel=1e-6)
@@ -394,11 +408,14 @@ def test_rows_left_over_take_as_long_as_was_measured() -> None:
 
 
 def test_rows_left_over_are_kept_within_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Twice a vector at most; as floats, which texts spell as they will be read again."""
-    seconds = {64: 1.0, 65: 0.5, 96: 2.0}
+    """Two vectors more at most; as floats, which texts spell as they will be read again."""
+    seconds = {64: 3.0, 65: 2.0, 96: 4.0}
     monkeypatch.setattr(measuring, "product_seconds", lambda dtype, spec, sizes: seconds.get(sizes[1], 6.0))
-    found = measuring._ragged("s", "ik,kj->ij", True, (24, 24), 32)
-    assert json.dumps(found) == json.dumps([0.0, 1.0, *[64.0] * 30])
+    found = measuring._ragged("s", "ik,kj->ij", True, (24, 24), 1)
+    left = [0.0, 1.0, *[float(extent + 64) for extent in range(2, 32)]]
+    assert json.dumps(found) == json.dumps([32 * turn + x for turn in range(3) for x in left])
+    whole = measuring._ragged("s", "ik,kj->ij", True, (24, 24), 32)
+    assert json.dumps(whole[60:66]) == json.dumps([124.0, 125.0, 126.0, 127.0, 96.0, 65.0])
 
 
 def test_measured_rates_are_positive_and_kept(monkeypatch: pytest.MonkeyPatch) -> None:

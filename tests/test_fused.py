@@ -363,6 +363,11 @@ def test_shares_of_what_is_packed_and_written_together_are_counted_by_places(spe
                 _steps(fused, *side, kernel.group) for side in ((A, plan.rows), (C, plan.rows), (A, plan.terms))
             )
             pieces = kernel.piece if r % kernel.piece == 0 else kernel.group
+            whole = [set(steps) == {1} for steps in _steps(fused, C, plan.rows, kernel.rows)]
+            past, kept, cut = packing.shares_written(fused, kernel)
+            assert past + kept + cut == pytest.approx(1)
+            if not plan.streams:
+                assert kept == pytest.approx(sum(whole) / -(-u * r // kernel.rows), abs=0.1)
             assert packing.share_apart(fused, kernel) == pytest.approx(1 - _in_a_row(written, pieces), abs=0.05)
             if not fused.is_packed_by_vectors(A):
                 continue
@@ -399,6 +404,27 @@ def test_lines_of_batches_that_the_last_cache_keeps_are_fetched_once(monkeypatch
         more = fixed._replace(read=1e-9).seconds(fused, 1) - fixed.seconds(fused, 1)
         seconds.append(more / fused.merged.elements(A) / share_beyond(fused.merged))
     assert seconds[1] > 8 * seconds[0] > 0
+
+
+@pytest.mark.parametrize("rows", [24, 20, 16])
+def test_tiles_past_the_caches_are_whole(rows: int) -> None:
+    """Those of the last columns, or whose rows lie in several runs, are written through them."""
+    kernel = MicroKernel.of("d", lookup.find("avx512"))
+    merged = merge(Contraction("kur,kj->ujr", {"u": 50, "r": rows, "k": 4, "j": 12}, "d"))
+    plans = [x for x in space.plans(merged) if not x.swapped]
+    past, whole, cut = packing.shares_written(replace(plans[0], plan=replace(plans[0].plan, streams=True)), kernel)
+    assert (past, whole, cut) == ((0.5, 0.5, 0.0) if rows == kernel.rows else (0.0, 0.0, 1.0))
+
+
+def test_lines_that_products_share_come_from_the_last_cache_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where batches are nearest in memory, and a core's own caches do not keep the lines of one."""
+    monkeypatch.setattr(last_cache, "_bytes", lambda: 1 << 30)
+    fixed = rates.FusedRates(*[1e-12] * len(rates.FusedRates._fields))._replace(scattered=1e-6)
+    found = []
+    for spec, m in (("bmk,bkn->mnb", 300), ("bmk,bkn->bnm", 300), ("bmk,bkn->mnb", 20)):
+        fused = next(space.plans(merge(Contraction(spec, {"m": m, "k": 6, "n": 200, "b": 30}, "d"))))
+        found.append(fixed.seconds(fused, 1) / fused.merged.elements(C))
+    assert found[0] > 100 * max(found[1:])
 
 
 def test_parts_of_a_prediction_are_all_of_it() -> None:

@@ -15,18 +15,20 @@ from ..tuning.database.records import RETIMED, Record, Request
 from ..tuning.search.speed import DRIFT
 from . import blas, last_cache
 from .rates import CUTS, LAYOUTS, Rates, from_text, to_text
-from .speeds import LONG, MILLION, SHORT, Grid, Sizes, Speed
+from .speeds import LONG, MILLION, SHORT, TURNS, Grid, Sizes, Speed
 from .splitting import COLUMNS, DEPTH, GAIN, ROWS, Gains
 from .timing import ANYWHERE, LINES, OFF, TOGETHER, copy_seconds, many, middle, product_seconds
 
 KIND = "speeds"  # of rows in the database, whose objects are named by how often the machine was busy
-REVISION = "speeds16"  # raised when what is measured, or its text, changes
+REVISION = "speeds17"  # raised when what is measured, or its text, changes
 TINY, THIN, EDGE = 4, 16, 256
 TALL, WAIST = 1536, 64  # extents of a product that is cut
 READ: Sizes = (16, 16, 128)  # short products that read a matrix from beyond the caches,
 WRITTEN = ("ik,lkj->lij", (144, 24, 16)), ("ik,lkj->ilj", (24, 24, 16)), ("ik,lkj->ilj", (480, 24, 16))
 """Short products that write there, in one piece, in several, and in many."""
 NEAR_BYTES = 384 << 10  # that they come to together in the caches
+CROWD: Sizes = (256, 4, 8)  # short products whose columns are as far from each other as caches have sets:
+APART = 64 << 10  # bytes
 INNER = 24  # products before one that reads what follows
 ROW = 48  # elements of the rows of a large copy
 ON_LINES: tuple[Sizes, ...] = ((64, 64, 120), (96, 96, 80), (32, 32, 300))
@@ -34,7 +36,7 @@ VECTORS = 128  # bytes, of rows or columns: a multiple of all vectors that BLAS 
 RAGGED = ((24, 24), 32), ((480, 144), 1)
 """The other extents of short and of long products with rows or columns left over, and how many of them."""
 SWEEPS = 3  # of these, and of short products
-MOST = 2  # of a whole number of vectors, what is left over takes
+MOST = 2  # vectors that rows or columns may seem to be more than they are
 TRIALS, STRANGE = 3, 4  # a speed so many times below another is measured again: threads of BLAS have waited
 REPEATS, LEAST_REPEATS, FEW = 64, 4, 400_000  # products in one call, of so many multiplications together
 
@@ -100,7 +102,15 @@ def _measured(dtype: str) -> Rates:
     read, copied = (together, apart), (near, left, beyond)
     run = product_seconds(dtype, LAYOUTS["N", "N"], (TINY,) * 3, times=TOGETHER) - call
     start = copy_seconds(dtype, (TINY, TINY), times=TOGETHER)  # without the clocks, which single runs have counted
-    return Rates(speeds, max(run, 0.0), call, (written[0], written[1]), read, copied, start, gains)
+    crowd = _crowd(dtype)
+    return Rates(speeds, max(run, 0.0), call, (written[0], written[1]), read, copied, start, crowd, gains)
+
+
+def _crowd(dtype: str) -> float:
+    """Seconds of each column of a short product's result where all of these begin in one set of the first cache."""
+    columns, rows, depth = CROWD
+    times = APART // (rows * dtypes.dtype(dtype).itemsize)
+    return product_seconds(dtype, "ik,lkj->ilj", (columns, rows, depth, times)) / (columns * times)
 
 
 def _written(dtype: str, tiny: float, at: tuple[int, int, int]) -> float:
@@ -154,16 +164,20 @@ def _speed(dtype: str, spec: str, tiny: float) -> Speed:
 
 
 def _ragged(dtype: str, spec: str, is_rows: bool, others: tuple[int, int], count: int) -> tuple[float, ...]:
-    """How many of a whole number of vectors take as long as 0, 1, 2 .. columns or rows more than that."""
+    """How many columns or rows of a large matrix take as long as so many; of long products, which have many, what is
+    left over beside two vectors."""
     step = VECTORS // dtypes.dtype(dtype).itemsize
-    extents = range(2 * step, 3 * step + 1)
+    extents = range(1 if count > 1 else 2 * step, TURNS * step + 1)
     other, depth = others
     every = [(other, x, depth, count) if is_rows else (x, other, depth, count) for x in extents]
     sweeps = ([product_seconds(dtype, many(spec), sizes) for sizes in every] for _ in range(SWEEPS))
     seconds = [middle(each) for each in zip(*sweeps, strict=True)]
-    whole = max(seconds[-1] - seconds[0], 1e-9)
-    found = (step * (x - seconds[0]) / whole for x in seconds[:-1])
-    return tuple(float(min(max(x, least), MOST * step)) for least, x in enumerate(found))
+    vector = max(seconds[-1] - seconds[-1 - step], 1e-9)
+    found = [0.0, *(step * x / vector for x in seconds[:-1])]
+    if count == 1:
+        left = [step * (x - seconds[0]) / vector for x in seconds[:-1]]
+        found = [turn * step + x for turn in range(TURNS) for x in left]
+    return tuple(float(min(max(x, extent), extent + MOST * step)) for extent, x in enumerate(found))
 
 
 def _speeds(dtype: str, spec: str, grid: Grid, tiny: float) -> dict[Sizes, float]:

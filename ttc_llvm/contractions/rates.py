@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from math import isfinite, prod
+from math import gcd, isfinite, prod
 from typing import Any
 
 from ..errors import PlanError
 from ..lazy_dataclasses import dataclass
 from ..problem import dtypes
+from ..runtime import backend
+from .copies import LINE
 from .gemm import Gemm, gemm, passes
 from .last_cache import share_beyond
 from .merged import C, Merged
@@ -21,6 +23,7 @@ from .traffic import MANY, NEAR_BYTES, traffic
 CACHE_BYTES = 4 << 20  # copies up to this size are in the last cache
 LAYOUTS = {("N", "N"): "ik,kj->ij", ("N", "T"): "ki,kj->ij", ("T", "N"): "ik,jk->ij", ("T", "T"): "ki,jk->ij"}
 """Matrices in C order by what BLAS does with its left operand, our B, and its right one, our A."""
+PAGE = 4 << 10  # bytes, within which lines fall into the sets of a first cache in turn
 WAYS = 4  # of writing a result
 RAGGED = 4  # rows and columns of short products and of long ones
 CUTS = tuple((*kind, side) for kind in LAYOUTS for side in SIDES)
@@ -35,8 +38,9 @@ class Rates:
     takes, of short products that write it in one piece each, in several and in many, and of long products; the same of
     results whose columns begin on cache lines; read: seconds that each byte of an operand takes which is fetched from
     beyond them, in few pieces and in many; copied: bytes read and written a second by copies in a core's own caches, by
-    small ones of what has left these, and by large ones beyond all caches; start: seconds of a copy of nothing; gains:
-    of cutting long products, and of operands on cache lines.
+    small ones of what has left these, and by large ones beyond all caches; start: seconds of a copy of nothing; crowd: of
+    each column of a product's result, at least, where these share few sets of the first cache; gains: of cutting long
+    products, and of operands on cache lines.
     """
 
     products: Mapping[tuple[str, str], Speed]
@@ -46,6 +50,7 @@ class Rates:
     read: tuple[float, float]
     copied: tuple[float, float, float]
     start: float
+    crowd: float
     gains: Gains
 
     def seconds(self, products: Products) -> float:
@@ -66,7 +71,7 @@ class Rates:
         sizes = part.columns, part.rows, part.depth
         one = self.products[kind(made)].seconds(sizes)
         if prod(sizes) <= MILLION:
-            one /= self.gains.on_lines(part)
+            one = max(one / self.gains.on_lines(part), self.crowd * _crowded(part, products.merged.dtype))
         return products.repeats * parts * (self.call + one) + self._fetched(products, made, cut, sizes, far)
 
     def _fetched(
@@ -99,6 +104,13 @@ class Rates:
         return (1 - far) / left + far / beyond
 
 
+def _crowded(call: Gemm, dtype: str) -> int:
+    """The columns of a result, if they begin in one or two sets of the first cache, which have no room for so many."""
+    step = call.leading[C] * dtypes.dtype(dtype).itemsize
+    is_full = step % (PAGE // 2) == 0 and call.columns * gcd(step, PAGE) > backend.host_target().l1
+    return call.columns if is_full else 0
+
+
 def _bytes(merged: Merged, tensor: int) -> int:
     return merged.elements(tensor) * dtypes.dtype(merged.dtype).itemsize
 
@@ -113,7 +125,7 @@ def to_text(rates: Rates) -> str:
         for kind, speed in rates.products.items()
     }
     cuts = [rates.gains.cuts[key] for key in CUTS]
-    costs = [rates.run, rates.call, rates.start, *rates.read, *rates.written[0], *rates.written[1]]
+    costs = [rates.run, rates.call, rates.start, rates.crowd, *rates.read, *rates.written[0], *rates.written[1]]
     return json.dumps([products, costs, rates.copied, cuts])
 
 
@@ -122,14 +134,14 @@ def from_text(text: str) -> Rates:
     try:
         products, costs, copied, cuts = json.loads(text)
         speeds = {kind: _speed(*products["".join(kind)][:-1]) for kind in LAYOUTS}
-        run, call, start, few, many, *written = map(_number, costs)
+        run, call, start, crowd, few, many, *written = map(_number, costs)
         near, left, beyond = map(_positive, copied)
         lines = {kind: _two(products["".join(kind)][-1]) for kind in LAYOUTS}
         gains = Gains(dict(zip(CUTS, map(_positive, cuts), strict=True)), lines)
         both = tuple(written[:WAYS]), tuple(written[WAYS:])
         if len(both[1]) != WAYS:
             raise ValueError
-        return Rates(speeds, run, call, both, (few, many), (near, left, beyond), start, gains)
+        return Rates(speeds, run, call, both, (few, many), (near, left, beyond), start, crowd, gains)
     except (ValueError, TypeError, KeyError):
         raise PlanError(f"{text[:60]!r} does not tell the speeds of a machine") from None
 

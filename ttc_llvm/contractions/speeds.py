@@ -13,7 +13,7 @@ from ..locks import cached_property
 
 MILLION = 1_000_000
 EDGE = 0.01  # the least weight of a corner
-APART = 1.05  # two extents of a grid are so many times apart, at least
+TURNS = 3  # vectors of rows or columns, of which all extents are measured
 Sizes = tuple[int, int, int]  # m, n and k
 
 
@@ -48,8 +48,8 @@ class Speed:
     """The speed of products whose operands lie in one way, by m, n and k: multiplications a second at the corners of
     `SHORT`, and of `LONG`.
 
-    ragged: of m and of n, of short products and then of long ones: how many of a whole number of vectors take as long
-    as 0, 1, 2 .. more than that: BLAS takes what is left over more slowly.
+    ragged: of m and of n, of short products and then of long ones: how many rows of a large matrix take as long as 0, 1,
+    2 .. of them, up to `TURNS` vectors: BLAS takes what is left over more slowly, and has other code for few.
     """
 
     short: Mapping[Sizes, float]
@@ -67,7 +67,8 @@ class Speed:
         self, grid: Grid, known: Mapping[Sizes, float], ragged: tuple[tuple[float, ...], ...], sizes: Sizes
     ) -> float:
         total = logarithm = 0.0
-        extents = [max(extent, grid.extents[0]) for extent in sizes]
+        least = (1, 1, grid.extents[0]) if grid is SHORT else (grid.extents[0],) * 3
+        extents = [*map(max, sizes, least)]
         sides = [_around(grid.extents, *side) for side in zip(ragged, extents, strict=True)]
         for (m, of_m, as_m), (n, of_n, as_n), (k, of_k, as_k) in product(*sides):
             if (speed := known.get((m, n, k))) is not None:
@@ -84,12 +85,9 @@ class Speed:
 def _around(extents: tuple[int, ...], ragged: tuple[float, ...], extent: int) -> tuple[tuple[int, float, float], ...]:
     """The two extents of a grid next to another, their weights, which are never 0, and how many times as fast as its
     own each of them makes that one, for what is left over of either."""
-    whole = [_whole(x, ragged) for x in extents]
-    for at in range(1, len(whole)):
-        whole[at] = max(whole[at], APART * whole[at - 1])
-    asked = _whole(extent, ragged)
-    above = min(max(bisect_right(whole, asked), 1), len(whole) - 1)
-    share = min(max(log(asked / whole[above - 1]) / log(whole[above] / whole[above - 1]), EDGE), 1 - EDGE)
+    whole, asked = [_whole(x, ragged) for x in extents], _whole(extent, ragged)
+    above = min(max(bisect_right(extents, extent), 1), len(extents) - 1)
+    share = min(max(log(extent / extents[above - 1]) / log(extents[above] / extents[above - 1]), EDGE), 1 - EDGE)
     slower = extent / asked
     sides = (above - 1, 1 - share), (above, share)
     low, high = ((extents[at], weight, slower * whole[at] / extents[at]) for at, weight in sides)
@@ -98,7 +96,8 @@ def _around(extents: tuple[int, ...], ragged: tuple[float, ...], extent: int) ->
 
 def _whole(extent: int, ragged: tuple[float, ...]) -> float:
     """The extent that takes as long and leaves nothing over."""
-    if not ragged:
-        return float(extent)
-    whole, left = divmod(extent, len(ragged))
-    return whole * len(ragged) + ragged[left]
+    if extent < len(ragged) or not ragged:
+        return ragged[extent] if ragged else float(extent)
+    vector = len(ragged) // TURNS
+    times = (extent - len(ragged)) // vector + 1
+    return times * vector + ragged[extent - times * vector]

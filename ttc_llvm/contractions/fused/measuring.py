@@ -19,13 +19,13 @@ from ...tuning.database.records import Record, Request
 from ..copies import LINE
 from ..last_cache import square
 from ..merged import merge
-from ..timing import TOGETHER, usual
+from ..timing import OFF, TOGETHER, usual
 from .execution import FusedExecution, micro_kernel, revision
 from .plan import Fused, FusedPlan
 from .rates import NEAR, FusedRates
 
 KIND = "speeds"  # of rows in the database
-REVISION = "speeds5"  # raised when what is measured changes
+REVISION = "speeds7"  # raised when what is measured changes
 FEW, THIN = 4, 16  # terms of products that only write, and of one whose result is written by elements
 SHORT, LONG = 32, 256  # terms of a sum
 MORE, MANY = 5, 6  # times as many columns, or rows, as a product in the caches has
@@ -67,61 +67,70 @@ def _measured(dtype: str) -> FusedRates:
         ((_apart(dtype, m - ragged, many) - start) / many - NEAR * long) / (m * LONG)
         for ragged, many in ((0, max(NEAR, kernel.group)), (1, NEAR))
     )
-    through, past, scattered, read = _beyond(dtype, start, term, packed)
+    through, parted, past, scattered, read = _beyond(dtype, start, term, packed)
+    cut = _added(dtype, (m, n, FEW), run=_run(kernel))
     alone = _product(dtype, (1, 1, 1), times=TOGETHER)  # without the clocks, which all single runs above have counted
     found = FusedRates(
-        alone, (several - start) / LONG, term, least, through, past, apart, far, scattered, packed, transposed, turned,
-        picked, fetched, read,
+        alone, (several - start) / LONG, term, least, through, past, cut, parted, apart, far, scattered, packed, transposed,
+        turned, picked, fetched, read,
     )  # fmt: skip
     return FusedRates(*(max(value, LEAST) for value in found))
 
 
-def _beyond(dtype: str, start: float, term: float, packed: float) -> tuple[float, float, float, float]:
-    """Seconds of a tile beyond all caches that is written through them, past them, and by elements, more than its
-    arithmetic; and of a byte that is read there."""
+def _beyond(dtype: str, start: float, term: float, packed: float) -> tuple[float, ...]:
+    """Seconds of a tile beyond all caches that is written through them, so in several runs, past them, and by elements,
+    more than its arithmetic; and of a byte that is read there."""
     kernel = micro_kernel(dtype)
     size, wide = kernel.dtype.itemsize, square(kernel.dtype.itemsize)
     side = -(-wide // kernel.rows)
     known, count = start + 2 * wide * FEW * packed, side * -(-wide // kernel.columns)
-    through, past = ((_product(dtype, (wide, wide, FEW), streams=way) - known) / count for way in (False, True))
+    through, parted, past = (
+        (_product(dtype, (wide, wide, FEW), streams=way, run=run) - known) / count
+        for way, run in ((False, 0), (False, _run(kernel)), (True, 0))
+    )
     tall = wide * wide // ROW // kernel.rows
     known, count = start + (tall * kernel.rows + ROW) * THIN * packed, tall * -(-ROW // kernel.columns)
     scattered = (_product(dtype, (tall * kernel.rows, ROW, THIN), turned=True) - known) / count - THIN * term
     deep = _product(dtype, (wide, kernel.columns, wide))
     read = (deep - start - side * wide * term - wide * wide * packed) / (wide * wide * size)
-    return through, past, scattered, read
+    return through, parted, past, scattered, read
 
 
-def _added(dtype: str, sizes: tuple[int, int, int], turned: bool = False) -> float:
+def _run(kernel: MicroKernel) -> int:
+    """Rows that follow each other where those of no tile all do, but those of its registers."""
+    return (kernel.vectors - 1) * kernel.group
+
+
+def _added(dtype: str, sizes: tuple[int, int, int], turned: bool = False, run: int = 0) -> float:
     """Seconds of a further tile."""
     m, n, k = sizes
-    once, often = (_product(dtype, (m, times * n, k), turned=turned) for times in (1, MORE))
+    once, often = (_product(dtype, (m, times * n, k), turned=turned, run=run) for times in (1, MORE))
     kernel = micro_kernel(dtype)
     return (often - once) / (m // kernel.rows * (n // kernel.columns) * (MORE - 1))
 
 
 def _product(
     dtype: str, sizes: tuple[int, int, int], spread_a: int = 1, turned: bool = False, streams: bool = False,
-    batches: int = 1, times: int = 1, by_terms: bool = False,
+    batches: int = 1, times: int = 1, by_terms: bool = False, run: int = 0,
 ) -> float:  # fmt: skip
     """Seconds of a product of k x n, columns, by k x m, rows. spread_a: elements from one to the next in A; turned:
     not rows but columns follow each other in C, and rows are as far from each other as in a larger tensor; times: as in
-    `usual`; by_terms: terms follow each other in A."""
-    m, n, k = sizes
-    kind = dtypes.to_numpy(dtypes.dtype(dtype))
-    result, strides_c = ("bij", (m * FAR, FAR, 1)) if turned else ("bji", (n * m, m, 1))
-    extents = {"b": batches, "i": m, "j": n, "k": k}
-    strides_a = (k * m * spread_a, m * spread_a, spread_a) if not by_terms else (k * m, 1, k)
-    stated = Contraction(f"bki,bkj->{result}", extents, dtype, strides_a, None, strides_c)
+    `usual`; by_terms: terms follow each other in A; run: of the rows that follow each other in C, all of whose columns
+    come before the next such rows, which begin as NumPy's large arrays do, 0 = all."""
+    (m, n, k), kernel = sizes, micro_kernel(dtype)
+    run = run or m
+    result, strides_c = ("buij", (m * FAR, run * FAR, FAR, 1)) if turned else ("buji", (n * m, n * run, run, 1))
+    extents = {"b": batches, "u": m // run, "i": run, "j": n, "k": k}
+    step, term = (k, 1) if by_terms else (spread_a, m * spread_a)
+    stated = Contraction(f"bkui,bkj->{result}", extents, dtype, (k * m, term, run * step, step), None, strides_c)
     merged = merge(stated)
-    numbers = {index.kind.value: (number,) for number, index in enumerate(merged.indices)}
-    kernel = micro_kernel(dtype)
     made = blocks(kernel, backend.host_target(), sizes, streams)
-    rows, columns, terms, others = (numbers.get(kind.value, ()) for kind in CLASSES)
+    rows, columns, terms, others = (merged.of_class[kind] for kind in CLASSES)
     plan = FusedPlan(rows, columns, terms, others, (made.rows, made.columns, made.terms), streams)
-    run = FusedExecution(stated, Fused(merged, plan), 1).run
-    a, b, c = (_laid(stated, name, kind) for name in "abc")
-    return usual(lambda: run(a, b, c), times)
+    execution = FusedExecution(stated, Fused(merged, plan), 1)
+    begin = OFF if run < m else 0
+    a, b, c = (_laid(stated, *place) for place in (("a", 0), ("b", 0), ("c", begin)))
+    return usual(lambda: execution.run(a, b, c), times)
 
 
 def _apart(dtype: str, rows: int, many: int) -> float:
@@ -136,14 +145,15 @@ def _apart(dtype: str, rows: int, many: int) -> float:
     block = kernel.rows * NEAR, kernel.columns, LONG
     plan = FusedPlan((of["u"], of["r"]), (of["j"],), (of["k"],), (), block)
     run = FusedExecution(stated, Fused(merge(stated), plan), 1).run
-    a, b, c = (_laid(stated, name, dtypes.to_numpy(stated.element)) for name in "abc")
+    a, b, c = (_laid(stated, name) for name in "abc")
     return usual(lambda: run(a, b, c))
 
 
-def _laid(stated: Contraction, name: str, kind: np.dtype[Any]) -> Any:
-    """Ones that lie as an operand, from a line's start."""
+def _laid(stated: Contraction, name: str, begin: int = 0) -> Any:
+    """Ones that lie as an operand, from so many bytes behind a line's start."""
+    kind = dtypes.to_numpy(stated.element)
     shape, strides = stated.shape(name), stated.strides(name)
     size = 1 + sum((n - 1) * step for n, step in zip(shape, strides, strict=True))
-    memory = np.ones(size + LINE // kind.itemsize, kind)
-    memory = memory[-memory.ctypes.data % LINE // kind.itemsize :]
+    memory = np.ones(size + 2 * LINE // kind.itemsize, kind)
+    memory = memory[(-memory.ctypes.data % LINE + begin) // kind.itemsize :]
     return as_strided(memory, shape, [step * kind.itemsize for step in strides])

@@ -39,6 +39,19 @@ def share_apart(fused: Fused, kernel: MicroKernel) -> float:
     return 1 - whole(run, kernel.group) if run % kernel.piece else 0.0
 
 
+def shares_written(fused: Fused, kernel: MicroKernel) -> tuple[float, float, float]:
+    """The shares of tiles that are written past the caches, and through them in a row or in several runs. What is past
+    them has all rows and columns of a tile."""
+    plan, (rows, columns, _) = fused.plan, fused.sizes
+    run = _run(fused, C, plan.rows) if plan.rows else 0
+    in_a_row = whole(run, kernel.rows) if run else rows // kernel.rows / max(1, -(-rows // kernel.rows))
+    if not plan.streams:
+        return 0.0, in_a_row, 1 - in_a_row
+    streamed = 1.0 if 2 * run == kernel.rows else in_a_row
+    of_columns = columns // kernel.columns / max(1, -(-columns // kernel.columns))
+    return streamed * of_columns, streamed * (1 - of_columns), 1 - streamed
+
+
 def _run(fused: Fused, tensor: int, numbers: tuple[int, ...]) -> int:
     """So many rows, columns or terms are equally far apart in a tensor, one behind the other; 0 where all are."""
     strides, run = fused.strides(tensor), 1

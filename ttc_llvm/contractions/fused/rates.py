@@ -12,12 +12,13 @@ from ..last_cache import keeps_none, share_beyond
 from ..merged import C
 from .execution import micro_kernel
 from .job import Turns, turns
-from .packing import goes_on, share_apart, together
+from .packing import goes_on, share_apart, shares_written, together
 from .plan import Fused
 
 CACHE_BYTES = 1 << 20  # of what is found in a core's own caches
 NEAR, SEVERAL = 8, 24  # tiles of rows of a block whose pages are at hand, and the most that take no longer
 BETWEEN = 1 / 3  # of what a tile takes longer beyond all caches it takes in the last one
+AGAIN = 1 / 5  # of what a line beyond all caches takes, one in the last cache does
 POWER = 3  # of arithmetic and of stores, which a tile does at a time: the longer of both, or a little more
 
 
@@ -26,7 +27,7 @@ class FusedRates(NamedTuple):
 
     start: of a call; batch: of a further product of a call, beside its tiles; term: of a tile for each term of its
     sums; tile, through, past: of a tile of few terms that is written in the caches, through them, beyond all of which
-    it lies, and past them; apart, far: how much longer one takes whose rows do not follow each other in C, and one of a
+    it lies, and past them; cut, parted: of one whose rows lie in two runs, in the caches and through them; apart, far: how much longer one takes whose rows do not follow each other in C, and one of a
     block of so many such rows that their pages are not at hand; scattered: such a one beyond all caches; packed,
     transposed, turned, picked, fetched: of an element that is packed with its neighbours, with the terms behind it, or
     turned, or by itself, or so from a line that has left the caches since; read: of a byte of A or B beyond all caches.
@@ -38,6 +39,8 @@ class FusedRates(NamedTuple):
     tile: float
     through: float
     past: float
+    cut: float
+    parted: float
     apart: float
     far: float
     scattered: float
@@ -76,19 +79,25 @@ class FusedRates(NamedTuple):
         size, apart, far = kernel.dtype.itemsize, share_apart(fused, kernel), share_beyond(fused.merged)
         is_large = fused.merged.elements(C) * size > CACHE_BYTES
         count = tiles[1] * -(-fused.sizes[0] // kernel.group) / kernel.vectors * blocks
-        floors = self.tile, self._least(fused, far) if is_large else self.tile
-        near, long = (_both(arithmetic, count * floor) - arithmetic for floor in floors)
+        ways = shares_written(fused, kernel)
+        near, long = (
+            _both(arithmetic, count * self._least(ways, beyond)) - arithmetic
+            for beyond in (0.0, BETWEEN + (1 - BETWEEN) * far if is_large else 0.0)
+        )
         is_wide = min(fused.sizes[0], fused.plan.block[0]) > SEVERAL * kernel.rows
-        further = far * _lines(fused, C, size) * max(0.0, self.scattered - self.far) if is_large else 0.0
+        lines = far * _lines(fused, C, size) + _again(fused, size)
+        further = lines * max(0.0, self.scattered - self.far) if is_large else 0.0
         each = apart * tiles[0] * tiles[1] * blocks
         near_apart, further = each * (self.far if is_wide else self.apart), each * further
         return (1 - apart) * near + near_apart, (1 - apart) * (long - near) + further
 
-    def _least(self, fused: Fused, far: float) -> float:
-        """The least seconds of a tile whose rows follow each other in C, which is not kept in a core's own caches."""
-        if fused.plan.streams:
-            return max(self.past, self.tile)
-        return self.tile + (BETWEEN + (1 - BETWEEN) * far) * max(0.0, self.through - self.tile)
+    def _least(self, ways: tuple[float, float, float], beyond: float) -> float:
+        """The least seconds of a tile, by the shares of those that are written past the caches, through them in a row
+        or in several runs. beyond: the share that is not kept in a core's own caches."""
+        past, whole, cut = ways
+        through, parted = max(0.0, self.through - self.tile), max(0.0, self.parted - self.cut)
+        least = max(self.past, self.tile) if beyond else self.tile
+        return past * least + whole * (self.tile + beyond * through) + cut * (self.cut + beyond * parted)
 
     def _packing(self, fused: Fused, kernel: MicroKernel, padded: tuple[int, int], turned: Turns | None) -> float:
         """Of one product: rows anew for each block of columns."""
@@ -138,8 +147,24 @@ def _both(one: float, other: float) -> float:
 
 
 def _lines(fused: Fused, tensor: int, size: int) -> float:
+    """Times as many bytes as a product has of a tensor come from beyond all caches: its lines, where those of the next
+    product lie between, if the last cache does not keep them."""
+    found = _shared(fused, tensor, size)
+    return found if keeps_none(_bytes_of_one(fused, tensor, size) * found) else 1.0
+
+
+def _again(fused: Fused, size: int) -> float:
+    """The same of C's lines that come from the last cache for each product again, for what these take of the time."""
+    found = _shared(fused, C, size)
+    return AGAIN * (found - 1) if _bytes_of_one(fused, C, size) * found > CACHE_BYTES else 0.0
+
+
+def _bytes_of_one(fused: Fused, tensor: int, size: int) -> float:
+    return fused.merged.elements(tensor) * size / max(1, fused.batches)
+
+
+def _shared(fused: Fused, tensor: int, size: int) -> float:
     """Times as many bytes as a product has of a tensor are in its lines: those of the next product may lie between."""
     strides = fused.strides(tensor)
     nearest = min((strides[number] for number in fused.plan.batches), default=0)
-    found = min(1 + (LINE - size) / (nearest * size), fused.batches) if nearest else 1.0
-    return found if keeps_none(found * fused.merged.elements(tensor) * size / max(1, fused.batches)) else 1.0
+    return min(1 + (LINE - size) / (nearest * size), fused.batches) if nearest else 1.0
