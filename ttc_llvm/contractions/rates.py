@@ -11,7 +11,6 @@ from ..errors import PlanError
 from ..lazy_dataclasses import dataclass
 from ..problem import dtypes
 from ..runtime import backend
-from .copies import LINE
 from .gemm import Gemm, gemm, passes
 from .last_cache import share_beyond
 from .merged import C, Merged
@@ -38,9 +37,9 @@ class Rates:
     takes, of short products that write it in one piece each, in several and in many, and of long products; the same of
     results whose columns begin on cache lines; read: seconds that each byte of an operand takes which is fetched from
     beyond them, in few pieces and in many; copied: bytes read and written a second by copies in a core's own caches, by
-    small ones of what has left these, and by large ones beyond all caches; start: seconds of a copy of nothing; crowd: of
-    each column of a product's result, at least, where these share few sets of the first cache; gains: of cutting long
-    products, and of operands on cache lines.
+    small ones of what has left these, and by large ones beyond all caches; start: seconds of a copy of nothing; crowd:
+    of each column of a product's result, at least, where these share few sets of the first cache; gains: of cutting
+    long products, and of operands on cache lines.
     """
 
     products: Mapping[tuple[str, str], Speed]

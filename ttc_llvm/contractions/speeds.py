@@ -48,8 +48,8 @@ class Speed:
     """The speed of products whose operands lie in one way, by m, n and k: multiplications a second at the corners of
     `SHORT`, and of `LONG`.
 
-    ragged: of m and of n, of short products and then of long ones: how many rows of a large matrix take as long as 0, 1,
-    2 .. of them, up to `TURNS` vectors: BLAS takes what is left over more slowly, and has other code for few.
+    ragged: of m and of n, of short products and then of long ones: how many rows of a large matrix take as long as 0,
+    1, 2 .. of them, up to `TURNS` vectors: BLAS takes what is left over more slowly, and has other code for few.
     """
 
     short: Mapping[Sizes, float]

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
-from ...lowering.micro_kernel import blocks
+from ...lowering.micro_kernel import MicroKernel, blocks
 from ...problem import dtypes
 from ...problem.contraction import Contraction, IndexClass
 from ...runtime import backend
@@ -71,8 +71,8 @@ def _measured(dtype: str) -> FusedRates:
     cut = _added(dtype, (m, n, FEW), run=_run(kernel))
     alone = _product(dtype, (1, 1, 1), times=TOGETHER)  # without the clocks, which all single runs above have counted
     found = FusedRates(
-        alone, (several - start) / LONG, term, least, through, past, cut, parted, apart, far, scattered, packed, transposed,
-        turned, picked, fetched, read,
+        alone, (several - start) / LONG, term, least, through, past, cut, parted, apart, far, scattered, packed,
+        transposed, turned, picked, fetched, read,
     )  # fmt: skip
     return FusedRates(*(max(value, LEAST) for value in found))
 

@@ -27,10 +27,11 @@ class FusedRates(NamedTuple):
 
     start: of a call; batch: of a further product of a call, beside its tiles; term: of a tile for each term of its
     sums; tile, through, past: of a tile of few terms that is written in the caches, through them, beyond all of which
-    it lies, and past them; cut, parted: of one whose rows lie in two runs, in the caches and through them; apart, far: how much longer one takes whose rows do not follow each other in C, and one of a
-    block of so many such rows that their pages are not at hand; scattered: such a one beyond all caches; packed,
-    transposed, turned, picked, fetched: of an element that is packed with its neighbours, with the terms behind it, or
-    turned, or by itself, or so from a line that has left the caches since; read: of a byte of A or B beyond all caches.
+    it lies, and past them; cut, parted: of one whose rows lie in two runs, in the caches and through them; apart, far:
+    how much longer one takes whose rows do not follow each other in C, and one of a block of so many such rows that
+    their pages are not at hand; scattered: such a one beyond all caches; packed, transposed, turned, picked, fetched:
+    of an element that is packed with its neighbours, with the terms behind it, or turned, or by itself, or so from a
+    line that has left the caches since; read: of a byte of A or B beyond all caches.
     """
 
     start: float
