@@ -49,7 +49,8 @@ def test_the_elements_are_numpys_and_so_are_views(old: bool, monkeypatch: pytest
         shape: Any = other_shape(draw, x.size)
         if draw.random() < 0.2 and x.size:
             shape[draw.randrange(len(shape))] = -1
-        shape = draw.choice([list, tuple, np.array])(shape)
+        make: Any = draw.choice([list, tuple, np.array])
+        shape = make(shape)
         axes = draw.choice([None, draw.sample(range(x.ndim), x.ndim)])
         wanted, permuted = np.reshape(x, shape), np.reshape(np.transpose(x, axes), shape)
         for got, by_numpy in (
