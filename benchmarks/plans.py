@@ -1,7 +1,7 @@
 """Plan objects of native libraries, which know no extents, beside kernels of one shape:
 
     python benchmarks/plans.py --suite=ttc57 [--off=BYTES] [CASE ...]
-    python benchmarks/plans.py --suite=random --seed=1 --count=20
+    python benchmarks/plans.py --suite=random --seed=1 --count=20 [CASE ...]
     python benchmarks/plans.py --small
 
 The first two print, case by case, the median of ratios of neighbouring calls in turns on one thread, and their
@@ -31,7 +31,7 @@ from ttc_llvm.bench import suites
 from ttc_llvm.compiling.library import Library
 from ttc_llvm.problem import dtypes
 
-ROUNDS = 15
+ROUNDS = 9
 TYPES = ("s", "d", "c", "z")
 PROGRAM = """
 #include <stdio.h>
@@ -95,11 +95,12 @@ def problems(asked: argparse.Namespace) -> Iterator[tuple[str, ttc_llvm.Problem]
     """Those that the command line selects."""
     if asked.suite == "random":
         draws.BYTES = suites.TENSOR
-        yield from ((str(k), one) for k, one in enumerate(draws.problems(asked.seed, asked.count, "copy")))
-        return
-    for number, case in enumerate(suites.SUITES[asked.suite](1)):
+        found = draws.problems(asked.seed, asked.count, "copy")
+    else:
+        found = (case.problem for case in suites.SUITES[asked.suite](1))
+    for number, problem in enumerate(found):
         if not asked.cases or str(number) in asked.cases:
-            yield str(number), case.problem
+            yield str(number), problem
 
 
 def filled(count: int, dtype: Any, off: int) -> Any:
