@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import prod
 
 from ttc_llvm.contractions.rates import CUTS, LAYOUTS, WAYS, Rates
-from ttc_llvm.contractions.speeds import LONG, SHORT, Speed
+from ttc_llvm.contractions.speeds import LONG, SHORT, TURNS, Speed
 from ttc_llvm.contractions.splitting import Gains
 
 START, PEAK = 5e-8, 4e10  # seconds of a product of nothing, multiplications a second of a long one
@@ -17,7 +17,7 @@ def known_speeds() -> Rates:
     short, long = (
         {sizes: prod(sizes) / (START + prod(sizes) / PEAK) for sizes in grid.corners} for grid in (SHORT, LONG)
     )
-    vector = tuple(map(float, range(8)))
+    vector = tuple(map(float, range(8 * TURNS)))
     written = (1e-10,) * WAYS
     gains = Gains(dict.fromkeys(CUTS, 1.0), dict.fromkeys(LAYOUTS, (1.0, 1.0)))
     speeds = dict.fromkeys(LAYOUTS, Speed(short, long, (vector,) * 4))

@@ -329,7 +329,7 @@ def test_bad_plans_are_told(text: str, message: str) -> None:
 def test_rates_rank_copies_behind_products_in_place() -> None:
     every = (*SHORT.corners, *LONG.corners)
     every_speed = {sizes: min(1e10, 1e7 * max(sizes) * min(sizes)) for sizes in every}
-    speed = Speed(every_speed, every_speed, ((0.0,),) * 4)
+    speed = Speed(every_speed, every_speed, ((0.0, 1.0, 2.0),) * 4)
     fetched = ((1e-10,) * 4, (1e-10,) * 4), (1e-11, 1e-10)
     speeds = dict.fromkeys(rates.LAYOUTS, speed)
     known = rates.Rates(speeds, 1e-6, 1e-6, *fetched, (2e10, 2e10, 1e10), 1e-6, 0.0, splitting.NO_GAINS)

@@ -15,7 +15,7 @@ from .gemm import Gemm, gemm, passes
 from .last_cache import share_beyond
 from .merged import C, Merged
 from .plan import Products
-from .speeds import LONG, MILLION, SHORT, Grid, Sizes, Speed
+from .speeds import LONG, MILLION, SHORT, TURNS, Grid, Sizes, Speed
 from .splitting import SIDES, Gains, Split, kind, split
 from .traffic import MANY, NEAR_BYTES, traffic
 
@@ -147,7 +147,7 @@ def from_text(text: str) -> Rates:
 
 def _speed(short: Any, long: Any, *ragged: Any) -> Speed:
     sides = tuple(tuple(map(_number, side)) for side in ragged)
-    if len(sides) != RAGGED:
+    if len(sides) != RAGGED or any(len(side) % TURNS or not side for side in sides):
         raise ValueError
     return Speed(_corners(SHORT, short), _corners(LONG, long), sides)
 
