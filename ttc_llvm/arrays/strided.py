@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from ..runtime.executable import Executable
 
 REST, LONG_REST = 3, 40  # times as long as a kernel took, others wait; the latter where as many have one as may
-POSTPONED = 8  # a layout that has to wait moves an eighth of what it has moved before it asks again
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +107,7 @@ def _known(of: Array, to: Array, scale: Scaling, wanted: Wanted) -> Known:
     if known.left > 0:
         return known
     if rests():
-        table.renew(layout, table.payback // POSTPONED)
+        table.renew(layout, table.payback)
         return known
     try:
         with resting_after():
