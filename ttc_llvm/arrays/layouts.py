@@ -190,9 +190,9 @@ class Layouts:
         words[kernels][other * size :][:size] = kernel
         self._kept(known.layout, words, known.executable)
 
-    def renew(self, layout: bytes, left: int) -> None:
-        """Look at a layout anew when it has moved so many bytes."""
-        self._native["renew"](self.address, layout, left)
+    def renew(self, layout: bytes) -> None:
+        """Look at a layout anew when it has moved `payback` bytes more."""
+        self._native["renew"](self.address, layout, self.payback)
 
     def _kept(self, layout: bytes, words: Array, owner: Executable | None) -> Known:
         known = Known._make((*_WORDS.unpack_from(words.data), words, owner, layout))

@@ -107,13 +107,13 @@ def _known(of: Array, to: Array, scale: Scaling, wanted: Wanted) -> Known:
     if known.left > 0:
         return known
     if rests():
-        table.renew(layout, table.payback)
+        table.renew(layout)
         return known
     try:
         with resting_after():
             return _own(layout, of, to, scale, wanted)
     except MemoryError:  # what has served so far goes on
-        table.renew(layout, table.payback)
+        table.renew(layout)
         return known
 
 
