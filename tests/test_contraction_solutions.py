@@ -102,6 +102,23 @@ def test_einsum_takes_what_a_search_has_found(monkeypatch: pytest.MonkeyPatch) -
     assert seen[-1].products.plan == slowest
 
 
+@pytest.mark.parametrize(("slower", "copies"), [(1.01, False), (1.05, True)])
+def test_of_plans_as_fast_the_one_that_copies_least_wins(
+    slower: float, copies: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A hundredth is chance, a twentieth is not."""
+
+    def seconds(bench: Bench, built: Any) -> float:
+        return 1.0 if any(order is not None for order in built.products.plan.copies) else slower
+
+    monkeypatch.setattr(Bench, "seconds", seconds)
+    solution = ttc_llvm.compile(STATED, -1, threads=1, progress=False)
+    assert (solution.plan.copies != (None, None, None)) == copies
+    assert solution.measurement is not None
+    assert solution.measurement.seconds == (1.0 if copies else slower)
+    assert np.allclose(solution(*arrays()[:2]), np.einsum("ijk,kl->ilj", *arrays()[:2]))
+
+
 def test_a_wrong_element_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     build = Bench.build
 

@@ -410,11 +410,12 @@ def test_rows_left_over_take_as_long_as_was_measured() -> None:
 def test_rows_left_over_are_kept_within_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
     """Two vectors more at most; as floats, which texts spell as they will be read again."""
     seconds = {64: 3.0, 65: 2.0, 96: 4.0}
-    monkeypatch.setattr(measuring, "product_seconds", lambda dtype, spec, sizes: seconds.get(sizes[1], 6.0))
-    found = measuring._ragged("s", "ik,kj->ij", True, (24, 24), 1)
+    monkeypatch.setattr(timing, "product_seconds", lambda dtype, spec, sizes, *_: seconds.get(sizes[1], 6.0))
+    clock = timing.Stopwatch("s")
+    found = measuring._ragged(clock, "ik,kj->ij", True, (24, 24), 1)
     left = [0.0, 1.0, *[float(extent + 64) for extent in range(2, 32)]]
     assert json.dumps(found) == json.dumps([32 * turn + x for turn in range(3) for x in left])
-    whole = measuring._ragged("s", "ik,kj->ij", True, (24, 24), 32)
+    whole = measuring._ragged(clock, "ik,kj->ij", True, (24, 24), 32)
     assert json.dumps(whole[60:66]) == json.dumps([124.0, 125.0, 126.0, 127.0, 96.0, 65.0])
 
 
@@ -433,6 +434,32 @@ def test_measured_rates_are_positive_and_kept(monkeypatch: pytest.MonkeyPatch) -
     child += "print(rates.to_text(measuring.measured('s', 1)))"
     run = subprocess.run([sys.executable, "-c", child], capture_output=True, text=True, check=False)
     assert (run.stdout.strip(), run.returncode) == (rates.to_text(found), 0), run.stderr
+
+
+def test_a_busy_machine_is_measured_in_part_and_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Once threads have waited for CPUs for long, times are guessed; later processes measure them."""
+    timed: list[tuple[int, ...]] = []
+
+    def product_seconds(dtype: str, spec: str, sizes: tuple[int, ...], *_: Any) -> float:
+        timed.append(sizes)
+        return 1e-6 + math.prod(sizes) / 1e10
+
+    monkeypatch.setattr(timing, "product_seconds", product_seconds)
+    monkeypatch.setattr(timing, "GLANCE", 0.0)
+    monkeypatch.setattr(timing, "waited", lambda: timing.WAITS * len(timed) / 100)
+    monkeypatch.setattr(measuring, "_measured", measuring._measured.__wrapped__)  # type: ignore[attr-defined]
+    measure = measuring.measured.__wrapped__  # type: ignore[attr-defined]
+    found = measure("d", 3)
+    assert len(timed) == 101
+    assert not measuring.is_settled("d", 3)
+    for speed in found.products.values():
+        for sizes in ((5, 6, 70), (64, 100, 64), (500, 500, 500), (3000, 40, 200)):
+            assert speed.seconds(sizes) == pytest.approx(math.prod(sizes) / 1e10, rel=0.5)
+    assert rates.from_text(rates.to_text(found)) == found
+    monkeypatch.setattr(timing, "waited", lambda: 0.0)
+    assert measure("d", 3) != found
+    assert len(timed) > 1000
+    assert measuring.is_settled("d", 3)
 
 
 def test_choices_are_kept_where_speeds_are_settled(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

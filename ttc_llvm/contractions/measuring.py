@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from functools import partial
 from math import prod
 from operator import le
 
 from ..errors import PlanError
-from ..problem import dtypes
 from ..runtime import backend
 from ..runtime.once import once
 from ..tuning.database.opened import open_database
@@ -17,7 +17,7 @@ from . import blas, last_cache
 from .rates import CUTS, LAYOUTS, Rates, from_text, to_text
 from .speeds import LONG, MILLION, SHORT, TURNS, Grid, Sizes, Speed
 from .splitting import COLUMNS, DEPTH, GAIN, ROWS, Gains
-from .timing import ANYWHERE, LINES, OFF, TOGETHER, copy_seconds, many, middle, product_seconds
+from .timing import ANYWHERE, LINES, OFF, TOGETHER, Stopwatch, copy_seconds, many, middle
 
 KIND = "speeds"  # of rows in the database, whose objects are named by how often the machine was busy
 REVISION = "speeds17"  # raised when what is measured, or its text, changes
@@ -49,9 +49,11 @@ def measured(dtype: str, threads: int) -> Rates:
     busy, known = _stored(request)
     if known is not None and not 0 < busy <= RETIMED:
         return known
-    before = _steady(dtype)
-    found = _measured(dtype)
-    again = 0 if 1 / DRIFT < _steady(dtype) / before < DRIFT else busy + 1
+    clock = Stopwatch(dtype)
+    before = _steady(clock)
+    found = _measured(clock)
+    is_steady = 1 / DRIFT < _steady(clock) / before < DRIFT and not clock.is_late
+    again = 0 if is_steady else busy + 1
     made = Record(request, 1, request.versions, objects=((str(again), to_text(found).encode()),))
     open_database(None).keep_native(made)
     return found
@@ -76,81 +78,88 @@ def _stored(request: Request) -> tuple[int, Rates | None]:
     return 0, None
 
 
-def _steady(dtype: str) -> float:
+def _steady(clock: Stopwatch) -> float:
     """Seconds of a product that tells whether the machine is as fast as before."""
-    return product_seconds(dtype, LAYOUTS["N", "N"], (EDGE,) * 3)
+    return clock.product(LAYOUTS["N", "N"], (EDGE,) * 3)
 
 
-def _measured(dtype: str) -> Rates:
-    tiny = product_seconds(dtype, LAYOUTS["N", "N"], (TINY,) * 3)
-    more = product_seconds(dtype, many(LAYOUTS["N", "N"]), (*(TINY,) * 3, REPEATS))
-    speeds = {kind: _speed(dtype, spec, tiny) for kind, spec in LAYOUTS.items()}
-    itemsize = dtypes.dtype(dtype).itemsize
-    together, apart = (_visit(dtype, spec, READ, tiny) for spec in ("lki,kj->lij", "kpli,kj->lpij"))
-    written = [
-        (*(_visit(dtype, spec, sizes, at=at) for spec, sizes in WRITTEN), _written(dtype, tiny, at))
-        for at in (ANYWHERE, LINES)
-    ]
-    start, wide = copy_seconds(dtype, (TINY, TINY)), last_cache.square(itemsize)
-    small, in_turn = (EDGE, EDGE), last_cache.beyond() // (EDGE * EDGE * itemsize)
-    near, left = (2 * itemsize * prod(small) / (copy_seconds(dtype, small, n) - start / 2) for n in (1, in_turn))
-    rows = wide // ROW, wide, ROW
-    beyond = 2 * itemsize * prod(rows) / copy_seconds(dtype, rows)
-    lines = {kind: _lines(dtype, spec) for kind, spec in LAYOUTS.items()}
-    gains = Gains({key: _gain(dtype, *key) for key in CUTS}, lines)
+def _measured(clock: Stopwatch) -> Rates:
+    """The first sweeps come first: of what a busy machine leaves to be guessed, the others are missed least."""
+    tiny = clock.product(LAYOUTS["N", "N"], (TINY,) * 3)
+    more = clock.product(many(LAYOUTS["N", "N"]), (*(TINY,) * 3, REPEATS))
     call = max(more - tiny, 0.0) / REPEATS
-    read, copied = (together, apart), (near, left, beyond)
-    run = product_seconds(dtype, LAYOUTS["N", "N"], (TINY,) * 3, times=TOGETHER) - call
-    start = copy_seconds(dtype, (TINY, TINY), times=TOGETHER)  # without the clocks, which single runs have counted
-    crowd = _crowd(dtype)
-    return Rates(speeds, max(run, 0.0), call, (written[0], written[1]), read, copied, start, crowd, gains)
+    run = clock.product(LAYOUTS["N", "N"], (TINY,) * 3, times=TOGETHER) - call
+    short, long = ({kind: _sweep(clock, spec, grid, tiny) for kind, spec in LAYOUTS.items()} for grid in (SHORT, LONG))
+    read = _visit(clock, "lki,kj->lij", READ, tiny), _visit(clock, "kpli,kj->lpij", READ, tiny)
+    anywhere, on_lines = (
+        (*(_visit(clock, spec, sizes, at=at) for spec, sizes in WRITTEN), _written(clock, tiny, at))
+        for at in (ANYWHERE, LINES)
+    )
+    copied, start = _copies(clock)
+    lines = {kind: _lines(clock, spec) for kind, spec in LAYOUTS.items()}
+    gains, crowd = Gains({key: _gain(clock, *key) for key in CUTS}, lines), _crowd(clock)
+    speeds = {kind: _speed(clock, spec, tiny, short[kind], long[kind]) for kind, spec in LAYOUTS.items()}
+    return Rates(speeds, max(run, 0.0), call, (anywhere, on_lines), read, copied, start, crowd, gains)
 
 
-def _crowd(dtype: str) -> float:
+def _copies(clock: Stopwatch) -> tuple[tuple[float, float, float], float]:
+    """Bytes a second of copies in a core's own caches, of small ones and of large ones that come from beyond these, and
+    seconds of a copy of nothing."""
+    size, copy = clock.itemsize, partial(copy_seconds, clock.dtype)
+    start, wide = copy((TINY, TINY)), last_cache.square(size)
+    small, in_turn = (EDGE, EDGE), last_cache.beyond() // (EDGE * EDGE * size)
+    near, left = (2 * size * prod(small) / (copy(small, n) - start / 2) for n in (1, in_turn))
+    rows = wide // ROW, wide, ROW
+    beyond = 2 * size * prod(rows) / copy(rows)
+    start = copy((TINY, TINY), times=TOGETHER)  # without the clocks, which single runs have counted
+    return (near, left, beyond), start
+
+
+def _crowd(clock: Stopwatch) -> float:
     """Seconds of each column of a short product's result where all of these begin in one set of the first cache."""
     columns, rows, depth = CROWD
-    times = APART // (rows * dtypes.dtype(dtype).itemsize)
-    return product_seconds(dtype, "ik,lkj->ilj", (columns, rows, depth, times)) / (columns * times)
+    times = APART // (rows * clock.itemsize)
+    return clock.product("ik,lkj->ilj", (columns, rows, depth, times)) / (columns * times)
 
 
-def _written(dtype: str, tiny: float, at: tuple[int, int, int]) -> float:
+def _written(clock: Stopwatch, tiny: float, at: tuple[int, int, int]) -> float:
     """Seconds that a long product takes more, by each byte of its result, where that is beyond the caches."""
-    itemsize = dtypes.dtype(dtype).itemsize
+    itemsize = clock.itemsize
     wide = last_cache.square(itemsize)
-    near, far = (product_seconds(dtype, LAYOUTS["N", "N"], (n, n, THIN), at=at) - tiny for n in (EDGE, wide))
+    near, far = (clock.product(LAYOUTS["N", "N"], (n, n, THIN), at=at) - tiny for n in (EDGE, wide))
     return max(0.0, far - near * (wide / EDGE) ** 2) / (wide**2 * itemsize)
 
 
 def _visit(
-    dtype: str, spec: str, sizes: Sizes, start: float = 0.0, at: tuple[int, int, int] = ANYWHERE
+    clock: Stopwatch, spec: str, sizes: Sizes, start: float = 0.0, at: tuple[int, int, int] = ANYWHERE
 ) -> float:
     """Seconds that short products take more, by each byte that is beyond the caches: of their result, or, with the
     start of a call taken off, of the operand that they read. Off results' times it made choices worse."""
-    size = sizes[0] * sizes[2 if start else 1] * dtypes.dtype(dtype).itemsize
+    size = sizes[0] * sizes[2 if start else 1] * clock.itemsize
     inner = INNER if "p" in spec else 1
     far, near = (  # an odd number, whose lines share few sets of a cache
-        (product_seconds(dtype, spec, (*sizes, outer, inner), at=at) - start) / (outer * inner)
+        (clock.product(spec, (*sizes, outer, inner), at=at) - start) / (outer * inner)
         for outer in (last_cache.beyond() // (size * inner) | 1, max(1, NEAR_BYTES // (size * inner)))
     )
     return max(0.0, far - near) / size
 
 
-def _gain(dtype: str, left: str, right: str, side: str) -> float:
+def _gain(clock: Stopwatch, left: str, right: str, side: str) -> float:
     """Times as fast as one long product its parts are."""
     sizes = {COLUMNS: (TALL, WAIST, WAIST), ROWS: (WAIST, TALL, WAIST), DEPTH: (WAIST, WAIST, TALL)}[side]
     whole, parts = (
-        product_seconds(dtype, LAYOUTS[left, right], sizes, Gains({(left, right, side): gain}))
+        clock.product(LAYOUTS[left, right], sizes, Gains({(left, right, side): gain}))
         for gain in (0.0, 2 * GAIN)
     )
     return whole / parts
 
 
-def _lines(dtype: str, spec: str) -> tuple[float, float]:
+def _lines(clock: Stopwatch, spec: str) -> tuple[float, float]:
     """Times as fast as others short products are whose left operand, our B, or right one, our A, is on cache lines."""
     gains = [1.0, 1.0]
     for sizes in ON_LINES:
         anywhere, left, right = (
-            product_seconds(dtype, many(spec), (*sizes, LEAST_REPEATS), at=at)
+            clock.product(many(spec), (*sizes, LEAST_REPEATS), at=at)
             for at in (ANYWHERE, (OFF, 0, OFF), (0, OFF, OFF))
         )
         gains = [gains[0] * anywhere / left, gains[1] * anywhere / right]
@@ -158,19 +167,23 @@ def _lines(dtype: str, spec: str) -> tuple[float, float]:
     return left, right
 
 
-def _speed(dtype: str, spec: str, tiny: float) -> Speed:
-    short, long = (_speeds(dtype, spec, grid, tiny) for grid in (SHORT, LONG))
-    return Speed(short, long, tuple(_ragged(dtype, spec, is_rows, *x) for x in RAGGED for is_rows in (False, True)))
+def _speed(
+    clock: Stopwatch, spec: str, tiny: float, first: dict[Sizes, float], long: dict[Sizes, float]
+) -> Speed:
+    """Of short products, the middle ones of some sweeps' speeds."""
+    sweeps = [first, *(_sweep(clock, spec, SHORT, tiny) for _ in range(SWEEPS - 1))]
+    short = {sizes: middle([sweep[sizes] for sweep in sweeps]) for sizes in SHORT.corners}
+    return Speed(short, long, tuple(_ragged(clock, spec, is_rows, *x) for x in RAGGED for is_rows in (False, True)))
 
 
-def _ragged(dtype: str, spec: str, is_rows: bool, others: tuple[int, int], count: int) -> tuple[float, ...]:
+def _ragged(clock: Stopwatch, spec: str, is_rows: bool, others: tuple[int, int], count: int) -> tuple[float, ...]:
     """How many columns or rows of a large matrix take as long as so many; of long products, which have many, what is
     left over beside two vectors."""
-    step = VECTORS // dtypes.dtype(dtype).itemsize
+    step = VECTORS // clock.itemsize
     extents = range(1 if count > 1 else 2 * step, TURNS * step + 1)
     other, depth = others
     every = [(other, x, depth, count) if is_rows else (x, other, depth, count) for x in extents]
-    sweeps = ([product_seconds(dtype, many(spec), sizes) for sizes in every] for _ in range(SWEEPS))
+    sweeps = ([clock.product(many(spec), sizes) for sizes in every] for _ in range(SWEEPS))
     seconds = [middle(each) for each in zip(*sweeps, strict=True)]
     vector = max(seconds[-1] - seconds[-1 - step], 1e-9)
     found = [0.0, *(step * x / vector for x in seconds[:-1])]
@@ -180,28 +193,27 @@ def _ragged(dtype: str, spec: str, is_rows: bool, others: tuple[int, int], count
     return tuple(float(min(max(x, extent), extent + MOST * step)) for extent, x in enumerate(found))
 
 
-def _speeds(dtype: str, spec: str, grid: Grid, tiny: float) -> dict[Sizes, float]:
-    """The middle ones of some sweeps' speeds; of long products, one sweep's."""
-    sweeps = [_sweep(dtype, spec, grid, tiny) for _ in range(SWEEPS if grid is SHORT else 1)]
-    return {sizes: middle([sweep[sizes] for sweep in sweeps]) for sizes in grid.corners}
-
-
-def _sweep(dtype: str, spec: str, grid: Grid, tiny: float) -> dict[Sizes, float]:
+def _sweep(clock: Stopwatch, spec: str, grid: Grid, tiny: float) -> dict[Sizes, float]:
     """The speeds of the corners, by ascending extents: one far below those of smaller products is measured again."""
     found: dict[Sizes, float] = {}
     for sizes in grid.corners:
         smaller = [speed for known, speed in found.items() if all(map(le, known, sizes))]
         for _ in range(TRIALS):
-            found[sizes] = max(found.get(sizes, 0.0), _corner(dtype, spec, sizes, tiny))
+            found[sizes] = max(found.get(sizes, 0.0), _corner(clock, spec, sizes, tiny))
             if found[sizes] > max(smaller, default=0.0) / STRANGE:
                 break
     return found
 
 
-def _corner(dtype: str, spec: str, sizes: Sizes, tiny: float) -> float:
+def _corner(clock: Stopwatch, spec: str, sizes: Sizes, tiny: float) -> float:
     """Multiplications a second; many small products are run in one call, which then counts for little."""
     work = prod(sizes)
     if work > MILLION:
-        return work / max(product_seconds(dtype, spec, sizes) - tiny, 1e-9)
+        return work / _further(clock.product(spec, sizes), tiny)
     repeats = min(max(FEW // work, LEAST_REPEATS), REPEATS)
-    return work * repeats / max(product_seconds(dtype, many(spec), (*sizes, repeats)) - tiny, 1e-9)
+    return work * repeats / _further(clock.product(many(spec), (*sizes, repeats)), tiny)
+
+
+def _further(seconds: float, start: float) -> float:
+    """The seconds without those of a start, which are a small part of them, if not a guess."""
+    return max(seconds - start, seconds / 2)

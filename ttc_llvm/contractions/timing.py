@@ -11,12 +11,13 @@ import numpy as np
 
 from ..arrays import assignment
 from ..arrays.scalings import PLAIN
+from ..locks import cached_property
 from ..operands.addresses import data_address
 from ..operands.operand import Array
 from ..problem import dtypes
 from ..problem.contraction import OPERANDS, Contraction
 from ..runtime import runtime
-from ..runtime.waiting import rest
+from ..runtime.waiting import rest, waited
 from .copies import LINE
 from .execution import Execution
 from .merged import merge
@@ -27,6 +28,49 @@ OFF = 16  # bytes beyond a cache line where arrays begin, as NumPy's large ones 
 ANYWHERE, LINES = (OFF, OFF, OFF), (OFF, OFF, 0)  # A, B and C; C on lines
 ROUNDS, FEWER, ENOUGH = 5, 3, 2e-3  # runs of each: fewer of those that take so many seconds together
 TOGETHER = 64  # runs timed as one where they take no longer than reading the clocks
+WAITS, GLANCE = 4.0, 0.1  # seconds that threads may wait for CPUs, all of them together, and between two looks at that
+
+
+class Stopwatch:
+    """Times of products of one data type. Once threads of this process have waited for CPUs for long, those of a BLAS
+    for each other, further times are guessed by what was timed before: all of them might take minutes."""
+
+    def __init__(self, dtype: str) -> None:
+        self.dtype, self.itemsize = dtype, dtypes.dtype(dtype).itemsize
+        self.is_late = False
+        self._before, self._due = waited(), 0.0
+        self._sizes: list[tuple[int, ...]] = []
+        self._seconds: list[float] = []
+
+    def product(
+        self, spec: str, sizes: Sequence[int], gains: Gains = NO_GAINS, at: tuple[int, int, int] = ANYWHERE,
+        times: int = 1,
+    ) -> float:  # fmt: skip
+        """The seconds of `product_seconds`, or a guess."""
+        normal = *sizes[:3], prod(sizes[3:])
+        if self._looks_late() and self._sizes:
+            return self._guess(normal)
+        found = product_seconds(self.dtype, spec, sizes, gains, at, times)
+        self._sizes.append(normal)
+        self._seconds.append(found)
+        return found
+
+    def _looks_late(self) -> bool:
+        now = time.monotonic()
+        if not self.is_late and now >= self._due:
+            self._due = now + GLANCE
+            self.is_late = waited() - self._before > WAITS
+        return self.is_late
+
+    def _guess(self, sizes: tuple[int, ...]) -> float:
+        """As many multiplications a second as the product whose extents are the nearest ones."""
+        nearest = int(np.abs(self._logarithms - np.log(sizes)).sum(axis=1).argmin())
+        return self._seconds[nearest] * prod(sizes) / prod(self._sizes[nearest])
+
+    @cached_property
+    def _logarithms(self) -> Array:
+        """Of all extents, none of which is added once it is late."""
+        return np.log(self._sizes)
 
 
 def product_seconds(
@@ -66,17 +110,22 @@ def copy_seconds(dtype: str, shape: tuple[int, ...], many: int = 1, times: int =
 
 def usual(run: Callable[[], Any], times: int = 1) -> float:
     """Seconds of a run, after one that brings memory and code: the least of long ones, and the least but one of short
-    ones, which clocks of virtual machines let seem too short now and then. One thread's time is that of its CPU,
-    without what others had of it; several threads together take more of that than has passed. times: runs that are
-    timed together, of which each counts."""
+    ones, which clocks of virtual machines let seem too short now and then. times: runs that are timed together, of
+    which each counts."""
     run()
     found: list[float] = []
     while len(found) < FEWER or (len(found) < ROUNDS and len(found) * min(found) < ENOUGH):
-        start = time.perf_counter(), time.process_time()
-        for _ in range(times):
-            run()
-        found.append(min(time.process_time() - start[1], time.perf_counter() - start[0]) / times)
+        found.append(together(run, times))
     return max(sorted(found)[len(found) > FEWER], 1e-9)
+
+
+def together(run: Callable[[], Any], times: int) -> float:
+    """Seconds of each of so many runs: one thread's are those of its CPU, without what others had of it; several
+    threads together take more of that than has passed."""
+    start = time.perf_counter(), time.process_time()
+    for _ in range(times):
+        run()
+    return min(time.process_time() - start[1], time.perf_counter() - start[0]) / times
 
 
 def middle(values: Sequence[float]) -> float:
