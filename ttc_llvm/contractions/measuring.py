@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from functools import partial
+from itertools import product
 from math import prod
 from operator import le
 
@@ -22,6 +23,8 @@ from .timing import ANYWHERE, LINES, OFF, TOGETHER, Stopwatch, copy_seconds, man
 KIND = "speeds"  # of rows in the database, whose objects are named by how often the machine was busy
 REVISION = "speeds17"  # raised when what is measured, or its text, changes
 TINY, THIN, EDGE = 4, 16, 256
+SURVEY: tuple[Sizes, ...] = ((480, 480, 480), (128, 48, 128), (16, 16, 16), (480, 16, 16), (16, 480, 16))
+"""Products whose speeds tell most about others."""
 TALL, WAIST = 1536, 64  # extents of a product that is cut
 READ: Sizes = (16, 16, 128)  # short products that read a matrix from beyond the caches,
 WRITTEN = ("ik,lkj->lij", (144, 24, 16)), ("ik,lkj->ilj", (24, 24, 16)), ("ik,lkj->ilj", (480, 24, 16))
@@ -84,11 +87,14 @@ def _steady(clock: Stopwatch) -> float:
 
 
 def _measured(clock: Stopwatch) -> Rates:
-    """The first sweeps come first: of what a busy machine leaves to be guessed, the others are missed least."""
+    """A busy machine leaves to be guessed what comes last, so a few products of each kind are first, and whole sweeps
+    before others."""
     tiny = clock.product(LAYOUTS["N", "N"], (TINY,) * 3)
     more = clock.product(many(LAYOUTS["N", "N"]), (*(TINY,) * 3, REPEATS))
     call = max(more - tiny, 0.0) / REPEATS
     run = clock.product(LAYOUTS["N", "N"], (TINY,) * 3, times=TOGETHER) - call
+    for sizes, spec in product(SURVEY, LAYOUTS.values()):
+        _corner(clock, spec, sizes, tiny)
     short, long = ({kind: _sweep(clock, spec, grid, tiny) for kind, spec in LAYOUTS.items()} for grid in (SHORT, LONG))
     read = _visit(clock, "lki,kj->lij", READ, tiny), _visit(clock, "kpli,kj->lpij", READ, tiny)
     anywhere, on_lines = (

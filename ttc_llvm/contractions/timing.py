@@ -29,6 +29,7 @@ ANYWHERE, LINES = (OFF, OFF, OFF), (OFF, OFF, 0)  # A, B and C; C on lines
 ROUNDS, FEWER, ENOUGH = 5, 3, 2e-3  # runs of each: fewer of those that take so many seconds together
 TOGETHER = 64  # runs timed as one where they take no longer than reading the clocks
 WAITS, GLANCE = 4.0, 0.1  # seconds that threads may wait for CPUs, all of them together, and between two looks at that
+OTHER = 100.0  # farther than all extents of products that are transposed alike
 
 
 class Stopwatch:
@@ -39,6 +40,7 @@ class Stopwatch:
         self.dtype, self.itemsize = dtype, dtypes.dtype(dtype).itemsize
         self.is_late = False
         self._before, self._due = waited(), 0.0
+        self._specs: list[str] = []
         self._sizes: list[tuple[int, ...]] = []
         self._seconds: list[float] = []
 
@@ -47,10 +49,11 @@ class Stopwatch:
         times: int = 1,
     ) -> float:  # fmt: skip
         """The seconds of `product_seconds`, or a guess."""
-        normal = *sizes[:3], prod(sizes[3:])
+        one, normal = spec.replace("l", ""), (*sizes[:3], prod(sizes[3:]))
         if self._looks_late() and self._sizes:
-            return self._guess(normal)
+            return self._guess(one, normal)
         found = product_seconds(self.dtype, spec, sizes, gains, at, times)
+        self._specs.append(one)
         self._sizes.append(normal)
         self._seconds.append(found)
         return found
@@ -62,15 +65,17 @@ class Stopwatch:
             self.is_late = waited() - self._before > WAITS
         return self.is_late
 
-    def _guess(self, sizes: tuple[int, ...]) -> float:
-        """As many multiplications a second as the product whose extents are the nearest ones."""
-        nearest = int(np.abs(self._logarithms - np.log(sizes)).sum(axis=1).argmin())
+    def _guess(self, spec: str, sizes: tuple[int, ...]) -> float:
+        """As many multiplications a second as the product, transposed alike, whose extents are the nearest ones."""
+        specs, logarithms = self._timed
+        distances = np.abs(logarithms - np.log(sizes)).sum(axis=1) + OTHER * (specs != spec)
+        nearest = int(distances.argmin())
         return self._seconds[nearest] * prod(sizes) / prod(self._sizes[nearest])
 
     @cached_property
-    def _logarithms(self) -> Array:
-        """Of all extents, none of which is added once it is late."""
-        return np.log(self._sizes)
+    def _timed(self) -> tuple[Array, Array]:
+        """The specs and the logarithms of extents; once it is late none is added."""
+        return np.array(self._specs), np.log(self._sizes)
 
 
 def product_seconds(
