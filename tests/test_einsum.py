@@ -189,6 +189,7 @@ def test_results_without_axes_are_of_numpys_kinds() -> None:
     a, whole = np.random.rand(3, 4), np.arange(3)
     for spec, x in (("ij,ij", a), ("i,i", whole), ("i,i", whole.astype(object))):
         assert type(ttc_llvm.einsum(spec, x, x)) is type(np.einsum(spec, x, x))
+    assert type(ttc_llvm.einsum("ij,->", a, np.float64(2))) is np.float64
     for x in (a, a.astype("F"), whole):
         for _ in range(2):  # the second call finds what the first one left
             got = ttc_llvm.tensordot(x, x, x.ndim)

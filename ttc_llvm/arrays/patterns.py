@@ -15,6 +15,7 @@ from ..lazy_dataclasses import dataclass
 DOTS = "..."
 _TOKEN = re.compile(r"\s*(\.\.\.|[A-Za-z_][A-Za-z_0-9]*|[0-9]+|[()])")
 Groups = tuple[tuple[str, ...], ...]  # of one side: the names that each axis is made of
+Side = tuple[tuple[str, ...] | None, ...]  # the same, None for an ellipsis that is not merged into one axis
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,8 +32,8 @@ def arrangement(pattern: str, shape: Sequence[int], lengths: Mapping[str, Any]) 
 
     Raises ArrayError for patterns that are none, and where shape and lengths do not fit.
     """
-    left, right = _sides(text("pattern", pattern, ArrayError))
-    left, right = (_expanded(side, len(shape) - len(left) + 1, pattern) for side in (left, right))
+    sides = _sides(text("pattern", pattern, ArrayError))
+    left, right = (_expanded(side, len(shape) - len(sides[0]) + 1, pattern) for side in sides)
     if len(left) != len(shape):
         raise ArrayError(f"pattern {shown(pattern)} has {len(left)} axes, but the array has {len(shape)}")
     known = _lengths(pattern, left, shape, lengths)
@@ -46,12 +47,14 @@ def arrangement(pattern: str, shape: Sequence[int], lengths: Mapping[str, Any]) 
 
 
 @lru_cache(maxsize=256)
-def _sides(pattern: str) -> tuple[Groups, Groups]:
+def _sides(pattern: str) -> tuple[Side, Side]:
     sides = pattern.split("->")
     if len(sides) != 2:
         raise ArrayError(f"pattern {shown(pattern)} is not of the form 'a b c -> c (a b)'")
     left, right = (_groups(pattern, side) for side in sides)
-    names = [[name for group in side for name in group] for side in (left, right)]
+    if any(group is not None and DOTS in group for group in left):
+        raise ArrayError(f"pattern {shown(pattern)} splits an axis into an ellipsis, whose axes have no lengths")
+    names = [[name for group in side for name in ((DOTS,) if group is None else group)] for side in (left, right)]
     for side in names:
         twice = next((name for name in side if side.count(name) > 1), None)
         if twice is not None:
@@ -62,9 +65,9 @@ def _sides(pattern: str) -> tuple[Groups, Groups]:
     return left, right
 
 
-def _groups(pattern: str, side: str) -> Groups:
+def _groups(pattern: str, side: str) -> Side:
     """The axes of one side; those of extent 1, which need no name, are empty groups."""
-    groups: list[tuple[str, ...]] = []
+    groups: list[tuple[str, ...] | None] = []
     inside: list[str] | None = None
     at = 0
     side = side.rstrip()
@@ -83,22 +86,22 @@ def _groups(pattern: str, side: str) -> Groups:
         elif inside is not None:
             inside += [token] if token != "1" else []
         else:
-            groups.append((token,) if token != "1" else ())
+            groups.append(None if token == DOTS else (token,) if token != "1" else ())
     if inside is not None:
         raise ArrayError(f"pattern {shown(pattern)} has a parenthesis that is not closed")
     return tuple(groups)
 
 
-def _expanded(groups: Groups, count: int, pattern: str) -> Groups:
+def _expanded(groups: Side, count: int, pattern: str) -> Groups:
     """The same with names for the axes of an ellipsis, so many where the left side has one."""
     found: list[tuple[str, ...]] = []
     names = tuple(f"{DOTS}{k}" for k in range(count))
     for group in groups:
-        if DOTS not in group:
+        if group is not None and DOTS not in group:
             found.append(group)
         elif count < 0:
             raise ArrayError(f"pattern {shown(pattern)} has more axes than the array")
-        elif group == (DOTS,):
+        elif group is None:
             found += [(name,) for name in names]
         else:
             at = group.index(DOTS)

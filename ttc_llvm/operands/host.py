@@ -101,6 +101,8 @@ def _back(x: Any) -> Back | None:
     """What makes an array of x's library of a result: by the array API, or JAX's own ways; None where it has none."""
     if library_of(x) in ("jax", "jaxlib"):
         return lambda result: _jax(x, result)
+    if isinstance(x, np.generic):
+        return None
     namespace: Callable[[], Any] | None = getattr(x, "__array_namespace__", None)
     return None if namespace is None else lambda result: namespace().asarray(result)
 
