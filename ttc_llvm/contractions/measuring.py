@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from contextlib import suppress
 from functools import partial
-from itertools import product
 from math import prod
 from operator import le
 
@@ -93,8 +92,7 @@ def _measured(clock: Stopwatch) -> Rates:
     more = clock.product(many(LAYOUTS["N", "N"]), (*(TINY,) * 3, REPEATS))
     call = max(more - tiny, 0.0) / REPEATS
     run = clock.product(LAYOUTS["N", "N"], (TINY,) * 3, times=TOGETHER) - call
-    for sizes, spec in product(SURVEY, LAYOUTS.values()):
-        _corner(clock, spec, sizes, tiny)
+    _survey(clock, tiny)
     short, long = ({kind: _sweep(clock, spec, grid, tiny) for kind, spec in LAYOUTS.items()} for grid in (SHORT, LONG))
     read = _visit(clock, "lki,kj->lij", READ, tiny), _visit(clock, "kpli,kj->lpij", READ, tiny)
     anywhere, on_lines = (
@@ -106,6 +104,16 @@ def _measured(clock: Stopwatch) -> Rates:
     gains, crowd = Gains({key: _gain(clock, *key) for key in CUTS}, lines), _crowd(clock)
     speeds = {kind: _speed(clock, spec, tiny, short[kind], long[kind]) for kind, spec in LAYOUTS.items()}
     return Rates(speeds, max(run, 0.0), call, (anywhere, on_lines), read, copied, start, crowd, gains)
+
+
+def _survey(clock: Stopwatch, tiny: float) -> None:
+    """A few products, those far slower than others of their size some times."""
+    for sizes in SURVEY:
+        speeds = dict.fromkeys(LAYOUTS.values(), 0.0)
+        for _ in range(TRIALS):
+            least = max(speeds.values()) / STRANGE
+            slow = [spec for spec, speed in speeds.items() if speed <= least]
+            speeds |= {spec: max(speeds[spec], _corner(clock, spec, sizes, tiny)) for spec in slow}
 
 
 def _copies(clock: Stopwatch) -> tuple[tuple[float, float, float], float]:

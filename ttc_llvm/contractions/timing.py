@@ -40,22 +40,18 @@ class Stopwatch:
         self.dtype, self.itemsize = dtype, dtypes.dtype(dtype).itemsize
         self.is_late = False
         self._before, self._due = waited(), 0.0
-        self._specs: list[str] = []
-        self._sizes: list[tuple[int, ...]] = []
-        self._seconds: list[float] = []
+        self._known: dict[tuple[str, tuple[int, ...]], float] = {}  # the least seconds, by spec and extents
 
     def product(
         self, spec: str, sizes: Sequence[int], gains: Gains = NO_GAINS, at: tuple[int, int, int] = ANYWHERE,
         times: int = 1,
     ) -> float:  # fmt: skip
         """The seconds of `product_seconds`, or a guess."""
-        one, normal = spec.replace("l", ""), (*sizes[:3], prod(sizes[3:]))
-        if self._looks_late() and self._sizes:
-            return self._guess(one, normal)
+        key = spec.replace("l", ""), (*sizes[:3], prod(sizes[3:]))
+        if self._looks_late() and self._known:
+            return self._guess(*key)
         found = product_seconds(self.dtype, spec, sizes, gains, at, times)
-        self._specs.append(one)
-        self._sizes.append(normal)
-        self._seconds.append(found)
+        self._known[key] = min(found, self._known.get(key, found))
         return found
 
     def _looks_late(self) -> bool:
@@ -67,15 +63,16 @@ class Stopwatch:
 
     def _guess(self, spec: str, sizes: tuple[int, ...]) -> float:
         """As many multiplications a second as the product, transposed alike, whose extents are the nearest ones."""
-        specs, logarithms = self._timed
-        distances = np.abs(logarithms - np.log(sizes)).sum(axis=1) + OTHER * (specs != spec)
+        specs, every, seconds = self._timed
+        distances = np.abs(np.log(every / sizes)).sum(axis=1) + OTHER * (specs != spec)
         nearest = int(distances.argmin())
-        return self._seconds[nearest] * prod(sizes) / prod(self._sizes[nearest])
+        return float(seconds[nearest] * prod(sizes) / prod(every[nearest]))
 
     @cached_property
-    def _timed(self) -> tuple[Array, Array]:
-        """The specs and the logarithms of extents; once it is late none is added."""
-        return np.array(self._specs), np.log(self._sizes)
+    def _timed(self) -> tuple[Array, Array, Array]:
+        """Specs, extents and seconds; once it is late none is added."""
+        specs, sizes = zip(*self._known, strict=True)
+        return np.array(specs), np.array(sizes, "d"), np.array([*self._known.values()])
 
 
 def product_seconds(
