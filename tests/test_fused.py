@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator
 from itertools import pairwise, product
@@ -456,11 +455,11 @@ def test_the_command_line_explains(own: Path, capsys: pytest.CaptureFixture[str]
         assert message in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("text", ["", "[1, 2]", "[" + "1e-9, " * 11 + "NaN]", "{}"])
+@pytest.mark.parametrize("text", ["", "1 2", "1e-9 " * 16 + "NaN", "{}"])
 def test_damaged_speeds_are_measured_again(own: Path, monkeypatch: pytest.MonkeyPatch, text: str) -> None:
     made = rates.FusedRates(*[1e-9] * len(rates.FusedRates._fields))
     monkeypatch.setattr(measuring, "_measured", lambda dtype: made)
-    monkeypatch.setattr(json, "dumps", lambda value: text)
+    monkeypatch.setattr(measuring, "_text", lambda value: text)
     ask: Any = measuring.measured.__wrapped__  # type: ignore[attr-defined]
     ask("d")
     monkeypatch.undo()

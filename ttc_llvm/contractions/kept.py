@@ -12,7 +12,8 @@ from ..errors import TargetError
 from ..runtime import kept_kernels, stored_code
 from ..runtime.here import VERSIONS
 from ..runtime.once import once
-from ..tuning.database.records import Request
+from ..tuning.database.opened import open_database
+from ..tuning.database.records import Record, Request
 from .fused.run import Prepared, parse
 
 KIND = "prepared contraction"  # of rows in the database
@@ -44,7 +45,8 @@ def keep(
     lines = told() if text else None
     if lines is not None:
         objects = {_PREPARED: str(prepared).encode(), _TOLD: "\n".join(lines).encode()}
-        kept_kernels.keep(_request(text, threads, settings), objects)
+        request = _request(text, threads, settings)
+        open_database(None).keep_native(Record(request, 1, KIND, objects=(*objects.items(),)), kept_kernels.MOST)
 
 
 def searched(problem: str, target: str, threads: int, versions: str = VERSIONS) -> Request:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from math import isqrt
 
 from ..machine import host
-from ..problem import dtypes
 from ..runtime.once import once
 from .merged import Merged
 
@@ -17,8 +16,7 @@ TILES = 48  # rows or columns: a multiple of most kernels' tiles
 def share_beyond(merged: Merged) -> float:
     """The share of what is read and written, beside a core's own caches, that is beyond the last one: 0 to 1, and 1
     where the system does not tell its size."""
-    size = sum(map(merged.elements, range(3))) * dtypes.dtype(merged.dtype).itemsize
-    cache = _bytes()
+    size, cache = sum(merged.bytes), _bytes()
     return min(max((size / cache - KEPT) / (1 - KEPT), 0.0), 1.0) if cache else 1.0
 
 

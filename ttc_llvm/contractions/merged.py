@@ -10,6 +10,7 @@ from math import prod
 
 from ..lazy_dataclasses import dataclass, field, replace
 from ..locks import cached_property
+from ..problem import dtypes
 from ..problem.contraction import OPERANDS, Contraction, IndexClass
 
 A, B, C = range(len(OPERANDS))
@@ -62,6 +63,11 @@ class Merged:
         every = [[k for k, x in enumerate(self.indices) if t in x.tensors] for t in (A, B, C)]
         return tuple(tuple(sorted(having, key=lambda k: -self.indices[k].strides[t])) for t, having in enumerate(every))
 
+    @cached_property
+    def strides(self) -> tuple[tuple[int, ...], ...]:
+        """The strides of all indices in A, in B and in C."""
+        return tuple(zip(*(index.strides for index in self.indices), strict=True)) or ((),) * len(OPERANDS)
+
     def extent(self, numbers: Sequence[int]) -> int:
         """The product of the extents of some indices, by number."""
         return prod(self.indices[k].extent for k in numbers)
@@ -73,6 +79,12 @@ class Merged:
     @cached_property
     def _elements(self) -> tuple[int, ...]:
         return tuple(map(self.extent, self._of_tensors))
+
+    @cached_property
+    def bytes(self) -> tuple[int, ...]:
+        """Those of A, B and C."""
+        itemsize = dtypes.dtype(self.dtype).itemsize
+        return tuple(count * itemsize for count in self._elements)
 
     def __str__(self) -> str:
         marks = "".join(f" conj-{name}" for name, is_set in zip(OPERANDS, self.conjugate, strict=False) if is_set)

@@ -14,6 +14,7 @@ from .merged import A, B, C, Merged
 
 VERSION = "gemm1"
 NAMES = "abc"
+INTEGERS = {int}
 _GROUPS = ("m", "n", "k", "loops")
 
 
@@ -72,7 +73,7 @@ def parse(text: str) -> ContractionPlan:
 
 def are_numbers(values: object) -> bool:
     """True for a tuple of integers from 0 on."""
-    return type(values) is tuple and all(type(value) is int and value >= 0 for value in values)
+    return type(values) is tuple and {*map(type, values)} <= INTEGERS and min(values, default=0) >= 0
 
 
 def numbers(values: tuple[int, ...]) -> str:
@@ -140,19 +141,24 @@ class Products:
 
     def strides(self, tensor: int) -> tuple[int, ...]:
         """The strides of all indices in A, B or C: in its place, or in its copy."""
-        return copied_strides(self.merged, tensor, self.plan.copies[tensor])
+        return self._strides[tensor]
+
+    @cached_property
+    def _strides(self) -> tuple[tuple[int, ...], ...]:
+        return all_strides(self.merged, self.plan.copies)
 
     def _matrix(self, tensor: int, rows: tuple[int, ...], columns: tuple[int, ...]) -> Matrix:
         strides = self.strides(tensor)
         row, column = (strides[group[-1]] if group else 0 for group in (rows, columns))
-        return Matrix(row, column, tuple(strides[number] for number in self.plan.loops))
+        return Matrix(row, column, tuple([strides[number] for number in self.plan.loops]))
 
     def is_valid(self) -> bool:
         """True where every group of indices is one dimension of its matrices, and BLAS can address them."""
         (m, n, k), plan = self.sizes, self.plan
         groups = ((A, plan.m), (C, plan.m), (B, plan.n), (C, plan.n), (A, plan.k), (B, plan.k))
         sides = zip(self.matrices, ((m, k), (k, n), (m, n)), strict=True)
-        return all(self._is_chain(*group) for group in groups) and all(x.fits(*size) for x, size in sides)
+        chains = all(self._is_chain(*group) for group in groups if len(group[1]) > 1)
+        return chains and all(x.fits(*size) for x, size in sides)
 
     def _is_chain(self, tensor: int, group: tuple[int, ...]) -> bool:
         strides = self.strides(tensor)
@@ -188,10 +194,13 @@ def check(plan: ContractionPlan, merged: Merged) -> Products:
     return products
 
 
-def copied_strides(merged: Merged, tensor: int, order: tuple[int, ...] | None) -> tuple[int, ...]:
-    """The strides of all indices in A, B or C, or in its copy in this order."""
-    if order is None:
-        return tuple(index.strides[tensor] for index in merged.indices)
+def all_strides(merged: Merged, copies: tuple[tuple[int, ...] | None, ...]) -> tuple[tuple[int, ...], ...]:
+    """The strides of all indices in A, B and C: in its place, or in its copy in this order."""
+    pairs = zip(merged.strides, copies, strict=True)
+    return tuple([strides if order is None else _copied_strides(merged, order) for strides, order in pairs])
+
+
+def _copied_strides(merged: Merged, order: tuple[int, ...]) -> tuple[int, ...]:
     strides, step = [0] * len(merged.indices), 1
     for number in reversed(order):
         strides[number] = step

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from math import gcd, isfinite, prod
-from typing import Any
 
 from ..errors import PlanError
 from ..lazy_dataclasses import dataclass
@@ -24,7 +22,8 @@ LAYOUTS = {("N", "N"): "ik,kj->ij", ("N", "T"): "ki,kj->ij", ("T", "N"): "ik,jk-
 """Matrices in C order by what BLAS does with its left operand, our B, and its right one, our A."""
 PAGE = 4 << 10  # bytes, within which lines fall into the sets of a first cache in turn
 WAYS = 4  # of writing a result
-RAGGED = 4  # rows and columns of short products and of long ones
+PARTS = 7  # lines of text of each way to lay operands: short and long products, rows and columns of both, and lines
+Numbers = tuple[float, ...]
 CUTS = tuple((*kind, side) for kind in LAYOUTS for side in SIDES)
 
 
@@ -85,19 +84,19 @@ class Rates:
 
     def copy(self, merged: Merged, tensor: int) -> float:
         """The predicted time of the copy of a whole tensor."""
-        size = _bytes(merged, tensor)
+        size = merged.bytes[tensor]
         return self.start + 2 * size * self._copied(merged, size)
 
     def _pass(self, products: Products, tensor: int) -> float:
         """The predicted time of a tensor's copies: those of pieces have one side that is as small."""
-        whole, piece = _bytes(products.merged, tensor), _bytes(products.piece.merged, tensor)
+        whole, piece = products.merged.bytes[tensor], products.piece.merged.bytes[tensor]
         ways = self._copied(products.merged, piece) + self._copied(products.merged, whole)
         return self.start * max(1, whole // max(piece, 1)) + whole * ways
 
     def _copied(self, merged: Merged, size: int) -> float:
         """Seconds of a byte that is read or written by a copy of so many."""
         near, left, beyond = self.copied
-        if sum(_bytes(merged, tensor) for tensor in range(3)) <= NEAR_BYTES:
+        if sum(merged.bytes) <= NEAR_BYTES:
             return 1 / near
         far = share_beyond(merged) if size > CACHE_BYTES else 0.0
         return (1 - far) / left + far / beyond
@@ -110,64 +109,63 @@ def _crowded(call: Gemm, dtype: str) -> int:
     return call.columns if is_full else 0
 
 
-def _bytes(merged: Merged, tensor: int) -> int:
-    return merged.elements(tensor) * dtypes.dtype(merged.dtype).itemsize
-
-
 # --- as text ----------------------------------------------------------------------------------------------
 
 
 def to_text(rates: Rates) -> str:
-    """Rates in JSON, as rows of the database have them."""
-    products = {
-        "".join(kind): [[*speed.short.values()], [*speed.long.values()], *speed.ragged, rates.gains.lines[kind]]
-        for kind, speed in rates.products.items()
-    }
-    cuts = [rates.gains.cuts[key] for key in CUTS]
+    """Rates as rows of the database have them: lines of numbers."""
+    lines: list[Iterable[float]] = []
+    for kind in LAYOUTS:
+        speed = rates.products[kind]
+        lines += [speed.short.values(), speed.long.values(), *speed.ragged, rates.gains.lines[kind]]
     costs = [rates.run, rates.call, rates.start, rates.crowd, *rates.read, *rates.written[0], *rates.written[1]]
-    return json.dumps([products, costs, rates.copied, cuts])
+    lines += [costs, rates.copied, [rates.gains.cuts[key] for key in CUTS]]
+    return "\n".join(" ".join(str(float(value)) for value in line) for line in lines)
 
 
 def from_text(text: str) -> Rates:
     """The inverse of `to_text`. PlanError for other texts."""
     try:
-        products, costs, copied, cuts = json.loads(text)
-        speeds = {kind: _speed(*products["".join(kind)][:-1]) for kind in LAYOUTS}
-        run, call, start, crowd, few, many, *written = map(_number, costs)
-        near, left, beyond = map(_positive, copied)
-        lines = {kind: _two(products["".join(kind)][-1]) for kind in LAYOUTS}
-        gains = Gains(dict(zip(CUTS, map(_positive, cuts), strict=True)), lines)
+        *products, costs, copied, cuts = map(_numbers, text.split("\n"))
+        parts = {kind: products[PARTS * k : PARTS * (k + 1)] for k, kind in enumerate(LAYOUTS)}
+        if len(products) != PARTS * len(parts):
+            raise ValueError
+        speeds = {kind: _speed(short, long, *ragged) for kind, (short, long, *ragged, _) in parts.items()}
+        run, call, start, crowd, few, many, *written = costs
+        near, left, beyond = _positive(copied)
+        lines = {kind: _two(part[-1]) for kind, part in parts.items()}
+        gains = Gains(dict(zip(CUTS, _positive(cuts), strict=True)), lines)
         both = tuple(written[:WAYS]), tuple(written[WAYS:])
         if len(both[1]) != WAYS:
             raise ValueError
         return Rates(speeds, run, call, both, (few, many), (near, left, beyond), start, crowd, gains)
-    except (ValueError, TypeError, KeyError):
+    except ValueError:
         raise PlanError(f"{text[:60]!r} does not tell the speeds of a machine") from None
 
 
-def _speed(short: Any, long: Any, *ragged: Any) -> Speed:
-    sides = tuple(tuple(map(_number, side)) for side in ragged)
-    if len(sides) != RAGGED or any(len(side) % TURNS or not side for side in sides):
+def _speed(short: Numbers, long: Numbers, *ragged: Numbers) -> Speed:
+    if any(len(side) % TURNS or not side for side in ragged):
         raise ValueError
-    return Speed(_corners(SHORT, short), _corners(LONG, long), sides)
+    return Speed(_corners(SHORT, short), _corners(LONG, long), ragged)
 
 
-def _corners(grid: Grid, speeds: Any) -> dict[Sizes, float]:
-    return dict(zip(grid.corners, map(_positive, speeds), strict=True))
+def _corners(grid: Grid, speeds: Numbers) -> dict[Sizes, float]:
+    return dict(zip(grid.corners, _positive(speeds), strict=True))
 
 
-def _two(values: Any) -> tuple[float, float]:
-    left, right = map(_positive, values)
+def _two(values: Numbers) -> tuple[float, float]:
+    left, right = _positive(values)
     return left, right
 
 
-def _number(value: Any) -> float:
-    if not isinstance(value, float | int) or not isfinite(value) or value < 0:
+def _numbers(line: str) -> Numbers:
+    found = (*map(float, line.split()),)
+    if not all(map(isfinite, found)) or min(found, default=0.0) < 0:
         raise ValueError
-    return float(value)
+    return found
 
 
-def _positive(value: Any) -> float:
-    if _number(value) <= 0:
+def _positive(values: Numbers) -> Numbers:
+    if min(values, default=0.0) <= 0:
         raise ValueError
-    return float(value)
+    return values

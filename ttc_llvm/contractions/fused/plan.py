@@ -7,7 +7,7 @@ from ...errors import PlanError
 from ...lazy_dataclasses import dataclass
 from ...locks import cached_property
 from ..merged import A, B, C, Merged
-from ..plan import NAMES, are_numbers, check_copies, copied_strides, numbers, read
+from ..plan import NAMES, all_strides, are_numbers, check_copies, numbers, read
 
 VERSION = "fused1"
 _GROUPS = ("rows", "columns", "terms", "batches")
@@ -104,7 +104,11 @@ class Fused:
 
     def strides(self, tensor: int) -> tuple[int, ...]:
         """The strides of all indices in A, B or C: in its place, or in its copy."""
-        return copied_strides(self.merged, tensor, self.plan.copies[tensor])
+        return self._strides[tensor]
+
+    @cached_property
+    def _strides(self) -> tuple[tuple[int, ...], ...]:
+        return all_strides(self.merged, self.plan.copies)
 
 
 def check(plan: FusedPlan, merged: Merged) -> Fused:
