@@ -24,7 +24,7 @@ from llvmlite import ir
 
 import ttc_llvm
 from ttc_llvm.contractions.blocks import executed
-from ttc_llvm.contractions.fused import measuring, space
+from ttc_llvm.contractions.fused import space, stored_speeds
 from ttc_llvm.contractions.merged import merge
 from ttc_llvm.ir_builders import integer_code
 from ttc_llvm.ir_builders.fused import build
@@ -134,7 +134,7 @@ def square(dtype: str, n: int, rounds: int) -> None:
     a, b = (np.random.default_rng(seed).random((n, n)).astype(dtype) for seed in range(2))
     ours, theirs = np.empty_like(a), np.empty_like(a)
     stated = ttc_llvm.Contraction("ik,kj->ij", {x: n for x in "ijk"}, dtype)
-    speeds = measuring.measured(stated.dtype)
+    speeds = stored_speeds.measured(stated.dtype)
     plans = [one for one in space.plans(merge(stated)) if not any(one.plan.copies)]
     run = executed(stated, min(plans, key=lambda one: speeds.seconds(one, 1)), 1).run
     calls = [lambda: run(a, b, ours), lambda: np.matmul(a, b, out=theirs)]

@@ -20,6 +20,7 @@ import pytest
 from ttc_llvm import Contraction, PlanError, ProblemError
 from ttc_llvm.contractions import (
     blas,
+    blocking,
     blocks,
     choices,
     execution,
@@ -30,6 +31,7 @@ from ttc_llvm.contractions import (
     rates,
     space,
     splitting,
+    stored_speeds,
     timing,
     traffic,
 )
@@ -150,12 +152,12 @@ def test_every_plan_computes_the_same(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", range(150, 250))
 def test_pieces_compute_the_same(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(blocks, "PIECE_BYTES", 64)
-    monkeypatch.setattr(blocks, "LEAST", 2)
-    monkeypatch.setattr(blocks, "RUN_BYTES", 0)
+    monkeypatch.setattr(blocking, "PIECE_BYTES", 64)
+    monkeypatch.setattr(blocking, "LEAST", 2)
+    monkeypatch.setattr(blocking, "RUN_BYTES", 0)
     drawn = Drawn(seed)
     merged = merge(drawn.stated)
-    every = [found for x in space.plans(merged) if (found := blocks.blocked(drawn.stated, x)) is not None]
+    every = [found for x in space.plans(merged) if (found := blocking.blocked(drawn.stated, x)) is not None]
     for products in random.Random(seed).sample(every, min(4, len(every))):
         assert plan.check(plan.parse(str(products.plan)), merged) == products
         assert products.pieces > 1
@@ -242,12 +244,12 @@ def test_without_memory_tensors_stay_in_place(seed: int, monkeypatch: pytest.Mon
     for module in (execution, blocks):
         monkeypatch.setattr(module, "scratch", scratch)
     for name, value in (("PIECE_BYTES", 64), ("LEAST", 2), ("RUN_BYTES", 0)):
-        monkeypatch.setattr(blocks, name, value)
+        monkeypatch.setattr(blocking, name, value)
     drawn = Drawn(seed)
     every = [x for x in space.plans(merge(drawn.stated)) if x.scratch()]
     for products in random.Random(seed).sample(every, min(6, len(every))):
         drawn.check(Execution(drawn.stated, products))
-        pieces = blocks.blocked(drawn.stated, products)
+        pieces = blocking.blocked(drawn.stated, products)
         if pieces is not None:
             drawn.check(blocks.executed(drawn.stated, pieces))
 
@@ -422,7 +424,7 @@ def test_rows_left_over_are_kept_within_bounds(monkeypatch: pytest.MonkeyPatch) 
 def test_measured_rates_are_positive_and_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(measuring, "DRIFT", 1e9)  # this machine is never busy
     monkeypatch.setattr(measuring, "_measured", measuring._measured.__wrapped__)  # type: ignore[attr-defined]
-    found = measuring.measured.__wrapped__("s", 1)  # type: ignore[attr-defined]
+    found = stored_speeds.measured.__wrapped__("s", 1)  # type: ignore[attr-defined]
     every = [[*speed.short.values(), *speed.long.values()] for speed in found.products.values()]
     assert min(*found.copied, found.start, *map(min, every)) > 0
     for speed in found.products.values():
@@ -430,8 +432,8 @@ def test_measured_rates_are_positive_and_kept(monkeypatch: pytest.MonkeyPatch) -
         assert all(least <= x for side in speed.ragged for least, x in enumerate(side))
     assert min(min(both) for both in found.gains.lines.values()) >= 1
     assert rates.from_text(rates.to_text(found)) == found
-    child = "from ttc_llvm.contractions import measuring, rates; measuring._measured = None; "
-    child += "print(rates.to_text(measuring.measured('s', 1)))"
+    child = "from ttc_llvm.contractions import measuring, rates, stored_speeds; measuring._measured = None; "
+    child += "print(rates.to_text(stored_speeds.measured('s', 1)))"
     run = subprocess.run([sys.executable, "-c", child], capture_output=True, text=True, check=False)
     assert (run.stdout.strip(), run.returncode) == (rates.to_text(found), 0), run.stderr
 
@@ -448,10 +450,10 @@ def test_a_busy_machine_is_measured_in_part_and_again(monkeypatch: pytest.Monkey
     monkeypatch.setattr(timing, "GLANCE", 0.0)
     monkeypatch.setattr(timing, "waited", lambda: timing.WAITS * len(timed) / 100)
     monkeypatch.setattr(measuring, "_measured", measuring._measured.__wrapped__)  # type: ignore[attr-defined]
-    measure = measuring.measured.__wrapped__  # type: ignore[attr-defined]
+    measure = stored_speeds.measured.__wrapped__  # type: ignore[attr-defined]
     found = measure("d", 3)
     assert len(timed) == 101
-    assert not measuring.is_settled("d", 3)
+    assert not stored_speeds.is_settled("d", 3)
     for speed in found.products.values():
         for sizes in ((5, 6, 70), (64, 100, 64), (500, 500, 500), (3000, 40, 200)):
             assert speed.seconds(sizes) == pytest.approx(math.prod(sizes) / 1e10, rel=0.5)
@@ -459,7 +461,7 @@ def test_a_busy_machine_is_measured_in_part_and_again(monkeypatch: pytest.Monkey
     monkeypatch.setattr(timing, "waited", lambda: 0.0)
     assert measure("d", 3) != found
     assert len(timed) > 1000
-    assert measuring.is_settled("d", 3)
+    assert stored_speeds.is_settled("d", 3)
 
 
 def test_choices_are_kept_where_speeds_are_settled(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

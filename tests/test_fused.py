@@ -18,7 +18,7 @@ from ttc_llvm.compiling.options import checked
 from ttc_llvm.contractions import last_cache
 from ttc_llvm.contractions import plans as every_plan
 from ttc_llvm.contractions.copies import LINE
-from ttc_llvm.contractions.fused import measuring, packing, rates, shares, space
+from ttc_llvm.contractions.fused import measuring, packing, rates, shares, space, stored_speeds
 from ttc_llvm.contractions.fused.execution import FusedExecution
 from ttc_llvm.contractions.fused.job import job, turns
 from ttc_llvm.contractions.fused.plan import Fused, FusedPlan, parse
@@ -341,8 +341,8 @@ def test_speeds_are_stored_and_found(own: Path, monkeypatch: pytest.MonkeyPatch)
         calls.append(dtype)
         return made
 
-    monkeypatch.setattr(measuring, "_measured", measured)
-    ask: Any = measuring.measured.__wrapped__  # type: ignore[attr-defined]
+    monkeypatch.setattr(measuring, "measured", measured)
+    ask: Any = stored_speeds.measured.__wrapped__  # type: ignore[attr-defined]
     assert ask("d") == ask("d") == made
     assert calls == ["d"]
     assert ask("s") == made
@@ -458,12 +458,12 @@ def test_the_command_line_explains(own: Path, capsys: pytest.CaptureFixture[str]
 @pytest.mark.parametrize("text", ["", "1 2", "1e-9 " * 16 + "NaN", "{}"])
 def test_damaged_speeds_are_measured_again(own: Path, monkeypatch: pytest.MonkeyPatch, text: str) -> None:
     made = rates.FusedRates(*[1e-9] * len(rates.FusedRates._fields))
-    monkeypatch.setattr(measuring, "_measured", lambda dtype: made)
-    monkeypatch.setattr(measuring, "_text", lambda value: text)
-    ask: Any = measuring.measured.__wrapped__  # type: ignore[attr-defined]
+    monkeypatch.setattr(measuring, "measured", lambda dtype: made)
+    monkeypatch.setattr(stored_speeds, "_text", lambda rates: text)
+    ask: Any = stored_speeds.measured.__wrapped__  # type: ignore[attr-defined]
     ask("d")
     monkeypatch.undo()
     monkeypatch.setenv("TTC_DATABASE", str(own))
-    monkeypatch.setattr(measuring, "_measured", lambda dtype: made)
+    monkeypatch.setattr(measuring, "measured", lambda dtype: made)
     open_database(None)
     assert ask("d") == made

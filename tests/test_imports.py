@@ -77,8 +77,8 @@ import numpy
 import ttc_llvm
 from ttc_llvm.contractions import measuring
 from ttc_llvm.contractions.fused import measuring as fused, rates
-measuring._measured, measuring._steady = lambda dtype: known_speeds.known_speeds(), lambda dtype: 1.0
-fused._measured = lambda dtype: rates.FusedRates(*[1e-12] * len(rates.FusedRates._fields))
+measuring.measured = lambda dtype: (known_speeds.known_speeds(), True)
+fused.measured = lambda dtype: rates.FusedRates(*[1e-12] * len(rates.FusedRates._fields))
 """
 CONTRACTIONS = """
 x = numpy.ones((48, 48))
@@ -94,8 +94,8 @@ def test_a_contraction_loads_neither_search_nor_planner_where_the_database_knows
     assert "ttc_llvm.contractions.fused.run" in found
     searching = tuple(f"{one}." for one in ONLY_FOR_SEARCHES)
     assert not {module for module in found if module in ONLY_FOR_SEARCHES or module.startswith(searching)}
-    planning = ("predicting", "measuring", "search", "merged", "einsum", *(
-        f"fused.{name}" for name in ("rates", "measuring", "packing", "execution", "plan")
+    planning = ("predicting", "stored_speeds", "search", "merged", "einsum", *(
+        f"fused.{name}" for name in ("rates", "stored_speeds", "packing", "execution", "plan")
     ))  # fmt: skip
     assert not {f"ttc_llvm.contractions.{name}" for name in planning} & found
     assert "ttc_llvm.problem.contraction" not in found

@@ -15,9 +15,9 @@ from fused_cases import Case
 from known_speeds import known_speeds
 
 import ttc_llvm
-from ttc_llvm.contractions import calls, kept, known, measuring, pairwise, predicting, search
+from ttc_llvm.contractions import calls, kept, known, pairwise, predicting, search, stored_speeds
 from ttc_llvm.contractions.fused import execution, rates, run
-from ttc_llvm.contractions.fused import measuring as fused_measuring
+from ttc_llvm.contractions.fused import stored_speeds as fused_speeds
 from ttc_llvm.operands.operand import Array
 from ttc_llvm.runtime import runtime
 from ttc_llvm.runtime.once import Recent
@@ -50,9 +50,9 @@ PLAIN: dict[str, Callable[[], Array]] = {
 def path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A database of this test's own, and speeds by which all plans are fused."""
     monkeypatch.setenv("TTC_DATABASE", str(tmp_path / "own.sqlite"))
-    monkeypatch.setattr(measuring, "measured", lambda dtype, threads: known_speeds())
+    monkeypatch.setattr(stored_speeds, "measured", lambda dtype, threads: known_speeds())
     known = rates.FusedRates(*[1e-13] * len(rates.FusedRates._fields))
-    monkeypatch.setattr(fused_measuring, "measured", lambda dtype: known)
+    monkeypatch.setattr(fused_speeds, "measured", lambda dtype: known)
     monkeypatch.setattr(predicting, "is_settled", lambda dtype, threads: True)
     for name in ("_numbers", "_looks"):
         monkeypatch.setattr(kept, name, count())

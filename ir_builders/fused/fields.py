@@ -25,6 +25,8 @@ MOST_AXES = 64
 MOST_PLACES = 1024  # that rows are packed to at a time
 MOST_COLUMNS = 8  # of a tile
 LINE = 64
+PAGE = 4 << 10  # bytes within which processors prefetch by themselves what follows
+BEYOND = 56 << 20  # bytes that a last cache of 32 MiB does not keep
 MOST_RUNS = 16  # of rows or columns that are packed together
 # The words of a carry: whether a tile begins its lines, and whether the next one does not go on; the offset in C of the
 # run of rows that would go on, -1 = none, and that of its last tile. Behind them are lines, those of columns that are

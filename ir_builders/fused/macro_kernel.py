@@ -13,10 +13,8 @@ from .rows_of_c import inspect_rows
 from .tiles import tiles
 from .turning import crowd
 
-PAGE = 4 << 10  # within which processors prefetch by themselves what follows
 SOME = 4  # lines of a run, of whose first and last one other blocks read the rest
 MOST = 64  # lines of a set of the second cache that wait for the next block
-BEYOND = 56 << 20  # bytes that a last cache of 32 MiB does not keep
 
 
 def multiply(a: int, b: int, call: int, job: int, scratch: int, begin: int, end: int) -> int:
@@ -104,10 +102,10 @@ def next_turns(job: int, scratch: int, first: int, m: int) -> int:
 def are_far(job: int) -> int:
     """1 where rows that are turned lie in runs of some lines, pages apart, and A and C in no cache."""
     m, n, k, size = load64(job + f.M), load64(job + f.N), load64(job + f.K), load64(job + f.SIZE)
-    if load64(job + f.TURN_HEIGHT) * size < SOME * f.LINE or load64(job + f.BATCHES) * m * (n + k) * size < BEYOND:
+    if load64(job + f.TURN_HEIGHT) * size < SOME * f.LINE or load64(job + f.BATCHES) * m * (n + k) * size < f.BEYOND:
         return 0
     last, of_terms = last_of(job, f.M_AXES), last_of(job, f.K_AXES)
-    return load64(job + f.K_AXES) > 0 and min(load64(of_terms + 8), load64(last + 8)) >= PAGE
+    return load64(job + f.K_AXES) > 0 and min(load64(of_terms + 8), load64(last + 8)) >= f.PAGE
 
 
 def tabulate(job: int, axes: int, first: int, count: int, tile: int, one: int, other: int) -> int:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, NamedTuple
 
 from ..arguments import one_of
 from ..errors import ArrayError
 from ..operands.operand import Array
 from ..runtime import runtime
 from ..tuning import efforts
+from .orders import ORDERS
 
-Order = Literal["C", "F", "A", "K", "c", "f", "a", "k"]
-ORDERS = get_args(Order)
 MODEL, C_ORDER, UNSAFE = 1, "C", "unsafe"  # the defaults, which need no check
 ALONE_BYTES = 64 << 10  # smaller arrays are not worth a second thread, nor the question how many there are
 

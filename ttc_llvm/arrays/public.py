@@ -20,7 +20,7 @@ from .builtin_functions import builtin
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from .call import Order
+    from .orders import Order
     from .typing import Axes, D, Exported, Ndarray, Out, Scalar, Tensor
 
 _inner: Any = None

@@ -15,13 +15,15 @@ from ..operands.reading import has_functions, operand, result_place
 from ..operands.types import as_dtype
 from ..runtime import runtime
 from . import assignment, by_numpy, tensors
-from .call import UNSAFE, Call, Order, threads_for
+from .call import UNSAFE, Call, threads_for
 from .checks import check_beta, check_result, permuted, scaled
 from .results import base, copied, is_masked, new
 from .scalings import PLAIN, Scaling
 
 if TYPE_CHECKING:
     import numpy.typing as npt
+
+    from .orders import Order
 
 __all__ = ["Call", "contiguous", "transposed"]
 

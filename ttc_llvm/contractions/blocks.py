@@ -2,61 +2,22 @@
 
 from __future__ import annotations
 
-from math import prod
 from typing import Any
 
 import numpy as np
 
 from ..lazy_dataclasses import replace
 from ..operands.operand import Array
-from ..problem.contraction import OPERANDS, Contraction, IndexClass
+from ..problem.contraction import OPERANDS, Contraction
+from .blocking import inner
 from .copies import copy_of, reversing, scratch
 from .execution import Execution
 from .fused.execution import FusedExecution
 from .fused.plan import Fused
 from .gemm import conjugated
-from .merged import A, B, C, Merged
+from .merged import A, B, C
 from .plan import Products
 from .splitting import NO_GAINS, Gains
-
-PIECE_BYTES = 4 << 20  # of C's copy: a share of the last cache
-LEAST = 64  # rows or columns of a piece: smaller products are slower
-DEPTH = 2  # blocks in each other, at most
-RUN_BYTES = 1 << 10  # of C: pieces write it in runs of so much, at least
-
-
-def blocked(contraction: Contraction, products: Products) -> Products | None:
-    """The same with blocks; None where C is not copied, or small."""
-    plan, merged = products.plan, products.merged
-    size = merged.elements(C) * contraction.element.itemsize
-    if plan.copies[C] is None:
-        return None
-    blocks: list[tuple[int, int]] = []
-    for number in _candidates(products):
-        if size <= 2 * PIECE_BYTES or len(blocks) == DEPTH:
-            break
-        extent, inner = merged.indices[number].extent, _inner(contraction, merged, number)
-        group = next((group for group in (plan.m, plan.n) if number in group), (number,))
-        least = 1 if number in plan.loops else -(-LEAST * extent // merged.extent(group))
-        wanted = -(-max(least, extent * PIECE_BYTES // size) // inner) * inner
-        run = wanted * merged.indices[number].strides[C] * contraction.element.itemsize
-        if wanted < extent and run >= RUN_BYTES:
-            blocks.append((number, wanted))
-            size = size * wanted // extent
-    return replace(products, plan=replace(plan, blocks=tuple(blocks))) if blocks else None
-
-
-def _candidates(products: Products) -> list[int]:
-    """Indices of C along which pieces can be made: loops, which come by descending stride, then rows and columns."""
-    plan, merged = products.plan, products.merged
-    loops = [number for number in plan.loops if merged.indices[number].kind is not IndexClass.K]
-    sides = [group[0] for group in (plan.m, plan.n) if group]
-    return [*loops, *sorted(sides, key=lambda number: -merged.indices[number].strides[C])]
-
-
-def _inner(contraction: Contraction, merged: Merged, number: int) -> int:
-    """The product of the extents of all letters of an index but the outermost: pieces keep these whole."""
-    return prod(contraction.extents[letter] for letter in merged.letters[number][1:])
 
 
 class Pieces:
@@ -76,7 +37,7 @@ class Pieces:
         self._copies = [copy_of(contraction, products, tensor) for tensor in copied]
         self._mover = Execution(contraction, replace(products, plan=replace(products.plan, blocks=())), threads)
         contraction, products = _copied(contraction, products, copied)
-        self._extent, step = contraction.extents[letter], size // _inner(contraction, products.merged, number)
+        self._extent, step = contraction.extents[letter], size // inner(contraction, products.merged, number)
         self._step = max(1, min(step, self._extent))
         extents = {self._step, self._extent % self._step} - {0}
         self._inner = {extent: self._piece(contraction, products, letter, extent, threads) for extent in extents}
@@ -89,7 +50,7 @@ class Pieces:
         number, plan = products.plan.blocks[0][0], products.plan
         merged = products.merged
         indices = list(merged.indices)
-        length = extent * _inner(contraction, merged, number)
+        length = extent * inner(contraction, merged, number)
         indices[number] = replace(indices[number], extent=length)
         size = tuple((x, extent if x == letter else n) for x, n in contraction.size)
         small = Products(replace(merged, indices=tuple(indices)), replace(plan, blocks=plan.blocks[1:]))

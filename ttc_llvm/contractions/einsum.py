@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from .. import locks
 from ..arguments import number, one_of, reason, shown
-from ..arrays import assignment, checks, originals, overlaps, result_memory
-from ..arrays.call import ORDERS
+from ..arrays import originals, overlaps
+from ..arrays.orders import ORDERS
 from ..errors import ArrayError, ProblemError
 from ..operands.operand import Array, Operand
 from ..operands.reading import has_functions, operand, result_place
@@ -92,11 +93,12 @@ def _target(
     shape = tuple(sizes[label] for label in stated.output)
     order = one_of("order", call.order, ORDERS, ArrayError).upper()
     if call.out is None:
-        checks.check_beta(call.beta if beta else 0)
+        if beta:
+            locks.imported("..arrays.checks", __package__).check_beta(call.beta)
         if order == "A":
             order = "F" if all(x.flags.fnc for x in arrays) else "C"
         free = order == "K"
-        return Target(stated.output, None if free else result_memory.empty(shape, kind, order), free, alpha, beta)
+        return Target(stated.output, None if free else known.empty(shape, kind, order), free, alpha, beta)
     place = result_place(call.out, "out")
     if place.on_device:
         raise ArrayError("out is on a device: contractions run on the host")
@@ -170,6 +172,7 @@ def _single(x: Labelled, to: Target, sizes: dict[int, int]) -> Array:
     if out is None and to.alpha == 1 and not conjugated:
         return view
     result: Array = out if out is not None and out.dtype == view.dtype else np.empty_like(view)
+    checks, assignment = (locks.imported(f"..arrays.{name}", __package__) for name in ("checks", "assignment"))
     scale = checks.scaled(view.dtype, view.dtype, to.alpha, to.beta if result is out else 0, conjugated)
     assignment.engine().assign(view, result, scale, runtime.num_threads(), 1)
     return placed(result, to)

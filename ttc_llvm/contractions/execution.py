@@ -14,7 +14,7 @@ from ..problem import dtypes
 from ..problem.contraction import OPERANDS, Contraction, IndexClass
 from .copies import Copy, copies, reversing, scale_result, scratch, scratch_bytes
 from .gemm import conjugated
-from .merged import A, B, C
+from .merged import A, B, C, merge
 from .plan import Products
 from .products import products_of
 from .space import without_copies
@@ -106,4 +106,21 @@ class Execution:
         return made
 
     def _move(self, of: Array, to: Array, scale: Scaling) -> None:
-        assignment.engine().assign(of, to, scale, threads_for(self._threads, to), 1, fresh=True)
+        move(of, to, scale, self._threads)
+
+
+def move(of: Array, to: Array, scale: Scaling = PLAIN, threads: int | None = None) -> None:
+    """Copy an array, whose axes stand as the copy's. threads: None = as many as it is worth."""
+    assignment.engine().assign(of, to, scale, threads_for(threads, to), 1, fresh=True)
+
+
+def run_in_place(
+    spec: str, conjugate: tuple[bool, bool], arrays: tuple[Array, Array, Array], alpha: complex, beta: complex,
+    threads: int | None,
+) -> None:  # fmt: skip
+    """The contraction of these arrays by a plan that needs no memory."""
+    pairs = zip(spec.replace("->", ",").split(","), arrays, strict=True)
+    size = {index: extent for indices, x in pairs for index, extent in zip(indices, x.shape, strict=True)}
+    of_a, of_b, of_c = ([step // x.itemsize for step in x.strides] for x in arrays)
+    stated = Contraction(spec, size, arrays[C].dtype, of_a, of_b, of_c, 1, 0, *conjugate)
+    Execution(stated, without_copies(merge(stated)), threads).run(*arrays, alpha, beta)

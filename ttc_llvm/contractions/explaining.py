@@ -17,7 +17,7 @@ from ..problem.wording import count
 from ..tuning.measurement import Measurement
 from . import blas
 from .blocks import executed
-from .fused import measuring as fused_measuring
+from .fused import stored_speeds
 from .fused import shares
 from .fused.execution import micro_kernel
 from .fused.plan import Fused
@@ -132,7 +132,7 @@ def _predicted(form: Form, products: Applied, threads: int) -> Iterator[str]:
     yield _rates(form, predictions.seconds(products))
     if not isinstance(products, Fused) or 0 in (*products.sizes, products.batches):
         return
-    rates = fused_measuring.measured(products.merged.dtype)
+    rates = stored_speeds.measured(products.merged.dtype)
     parts = shares.shares(rates, products, threads)
     total, (first, *_) = sum(parts.values()), parts
     yield ", ".join(f"{seconds / total:.0%} {part}" for part, seconds in parts.items()) + f": {first} limits it"

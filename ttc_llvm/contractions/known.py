@@ -94,9 +94,18 @@ def remember(key: Hashable, a: Array, b: Array, out: Array | None, made: Pair) -
 def _made(
     execution: Runs | FusedRun, shape: tuple[int, ...], axes: tuple[int, ...] | None, dtype: Any, out: Array | None
 ) -> Known:
-    is_large = out is None and dtype.itemsize * math.prod(shape) >= LEAST
-    empty = locks.imported("..arrays.result_memory", __package__).empty if is_large else np.empty
-    return Known(execution, empty, shape, axes, dtype)
+    return Known(execution, np.empty if out is not None else _maker(shape, dtype), shape, axes, dtype)
+
+
+def empty(shape: tuple[int, ...], dtype: np.dtype[Any], order: str = "C") -> Array:
+    """Memory for a new result."""
+    made: Array = _maker(shape, dtype)(shape, dtype, order)
+    return made
+
+
+def _maker(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
+    is_large = dtype.itemsize * math.prod(shape) >= LEAST
+    return locks.imported("..arrays.result_memory", __package__).empty if is_large else np.empty
 
 
 # --- by the database ------------------------------------------------------------------------------------

@@ -1,26 +1,18 @@
-"""The speeds of this machine for products and copies: measured once, and kept in the solutions database."""
+"""The speeds of this machine for products and copies are measured here (`stored_speeds` keeps them)."""
 
 from __future__ import annotations
 
-from contextlib import suppress
 from functools import partial
 from math import prod
 from operator import le
 
-from ..errors import PlanError
-from ..runtime import backend
-from ..runtime.once import once
-from ..tuning.database.opened import open_database
-from ..tuning.database.records import RETIMED, Record, Request
 from ..tuning.search.speed import DRIFT
-from . import blas, last_cache
-from .rates import CUTS, LAYOUTS, Rates, from_text, to_text
+from . import last_cache
+from .rates import CUTS, LAYOUTS, Rates
 from .speeds import LONG, MILLION, SHORT, TURNS, Grid, Sizes, Speed
 from .splitting import COLUMNS, DEPTH, GAIN, ROWS, Gains
 from .timing import ANYWHERE, LINES, OFF, TOGETHER, Stopwatch, copy_seconds, many, middle
 
-KIND = "speeds"  # of rows in the database, whose objects are named by how often the machine was busy
-REVISION = "speeds18"  # raised when what is measured, or its text, changes
 TINY, THIN, EDGE = 4, 16, 256
 SURVEY: tuple[Sizes, ...] = ((480, 480, 480), (128, 48, 128), (16, 16, 16), (480, 16, 16), (16, 480, 16))
 """Products whose speeds tell most about others."""
@@ -43,48 +35,12 @@ TRIALS, STRANGE = 3, 4  # a speed so many times below another is measured again:
 REPEATS, LEAST_REPEATS, FEW = 64, 4, 400_000  # products in one call, of so many multiplications together
 
 
-@once
-def measured(dtype: str, threads: int) -> Rates:
-    """The rates of a data type with so many threads of ours: from the solutions database, or measured, in two seconds,
-    and stored. What was measured while the machine was busy is measured again by later processes, twice at most."""
-    request = _request(dtype, threads)
-    busy, known = _stored(request)
-    if known is not None and not 0 < busy <= RETIMED:
-        _settled.add(request)
-        return known
+def measured(dtype: str) -> tuple[Rates, bool]:
+    """The rates of a data type, in two seconds, and whether the machine was free meanwhile."""
     clock = Stopwatch(dtype)
     before = _steady(clock)
     found = _measured(clock)
-    is_steady = 1 / DRIFT < _steady(clock) / before < DRIFT and not clock.is_late
-    again = 0 if is_steady else busy + 1
-    made = Record(request, 1, request.versions, objects=((str(again), to_text(found).encode()),))
-    open_database(None).keep_native(made)
-    return found
-
-
-def is_settled(dtype: str, threads: int) -> bool:
-    """True where the speeds are stored, and no later process measures them again."""
-    request = _request(dtype, threads)
-    if request in _settled:
-        return True
-    busy, known = _stored(request)
-    return known is not None and not 0 < busy <= RETIMED
-
-
-_settled: set[Request] = set()  # those that this process has found so
-
-
-def _request(dtype: str, threads: int) -> Request:
-    how = f"{REVISION} {blas.settings()}"
-    return Request(f"speeds of products of {dtype}", backend.host_target().key, threads, "hot-ab", "", how, KIND)
-
-
-def _stored(request: Request) -> tuple[int, Rates | None]:
-    """How often the machine was busy when the stored rates were measured, and the rates, if there are some."""
-    for name, text in open_database(None).native(request, request.versions):
-        with suppress(PlanError, ValueError):
-            return int(name), from_text(text.decode())
-    return 0, None
+    return found, 1 / DRIFT < _steady(clock) / before < DRIFT and not clock.is_late
 
 
 def _steady(clock: Stopwatch) -> float:

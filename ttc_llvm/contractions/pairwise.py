@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ..arrays import originals, result_memory
+from ..arrays import originals
 from ..operands.operand import Array, packed
 from ..problem import dtypes
 from ..problem.contraction import Contraction
 from ..runtime import runtime
 from ..runtime.once import Recent
-from .blocks import Runs
 from .expression import LETTERS, Labels
-from .known import PREPARED
-from .plans import Plan
+from .known import PREPARED, empty
 from .search import chosen, planned
+
+if TYPE_CHECKING:
+    from .blocks import Runs
+    from .plans import Plan
 
 _prepared: Recent[Runs] = Recent(PREPARED)
 _placed: Recent[tuple[int, ...]] = Recent(PREPARED)
@@ -163,7 +165,7 @@ def _empty(
     if order is None:
         order = _placed.put(key, _order(a, b, labels, extents, how) if free else tuple(range(len(labels))))
     shape = tuple(extents[labels[axis]] for axis in order)
-    result = result_memory.empty(shape, a.array.dtype)
+    result = empty(shape, a.array.dtype)
     return result.transpose(np.argsort(order)) if order else result
 
 

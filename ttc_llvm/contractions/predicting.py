@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..lazy_dataclasses import dataclass
-from . import measuring
-from .blocks import blocked
-from .fused import measuring as fused_measuring
+from . import stored_speeds
+from .blocking import blocked
+from .fused import stored_speeds as fused_speeds
 from .fused.plan import Fused
 from .fused.space import plans as fused_plans
-from .measuring import is_settled as is_settled
 from .merged import Form
 from .plans import Applied
 from .space import plans
 from .splitting import Gains
+from .stored_speeds import is_settled as is_settled
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,15 +28,15 @@ class Predictions:
         """The predicted time of a plan."""
         if isinstance(applied, Fused):
             copied = [tensor for tensor, order in enumerate(applied.plan.copies) if order is not None]
-            speeds = measuring.measured(self.dtype, self.threads) if copied else None
+            speeds = stored_speeds.measured(self.dtype, self.threads) if copied else None
             copies = sum(speeds.copy(applied.merged, tensor) for tensor in copied) if speeds is not None else 0.0
-            return copies + fused_measuring.measured(self.dtype).seconds(applied, self.threads)
-        return measuring.measured(self.dtype, self.threads).seconds(applied)
+            return copies + fused_speeds.measured(self.dtype).seconds(applied, self.threads)
+        return stored_speeds.measured(self.dtype, self.threads).seconds(applied)
 
     @property
     def gains(self) -> Gains:
         """The gains of long products that are cut."""
-        return measuring.measured(self.dtype, self.threads).gains
+        return stored_speeds.measured(self.dtype, self.threads).gains
 
 
 def ranked(form: Form, threads: int, emitted: bool = False) -> list[tuple[float, Applied]]:

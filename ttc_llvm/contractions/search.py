@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import prod
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .. import locks
 from ..problem.contraction import Contraction
@@ -13,12 +13,14 @@ from ..tuning.database import answers
 from ..tuning.database.database import Database
 from ..tuning.database.opened import open_database
 from . import blas, choices, kept
-from .blocks import Runs, executed
+from .fused.execution import FusedExecution
 from .fused.plan import Fused
 from .merged import Form, merge
-from .plan import Products
 from .plans import VERSION, Plan, check, parse
 from .splitting import NO_GAINS, is_long
+
+if TYPE_CHECKING:
+    from .blocks import Runs
 
 GAIN = 0.9  # a result in another order than C must take so much less of the time
 
@@ -68,9 +70,12 @@ def execution(form: Form, plan: Plan, workers: int, threads: int | None) -> Runs
     """The execution of a plan. workers: threads whose speeds tell which products are cut; threads: of its copies, None
     = those of `set_num_threads` at each call. PlanError where the plan does not fit."""
     applied, gains = check(plan, form.merged), NO_GAINS
-    if isinstance(applied, Products) and is_long(prod(applied.sizes)):
+    if isinstance(applied, Fused):
+        return FusedExecution(form.stated, applied, threads)
+    if is_long(prod(applied.sizes)):
         gains = _planner().Predictions(str(form.stated.dtype), workers).gains
-    return executed(form.stated, applied, threads, gains)
+    made: Runs = locks.imported(".blocks", __package__).executed(form.stated, applied, threads, gains)
+    return made
 
 
 def versions() -> str:

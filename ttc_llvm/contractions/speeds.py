@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Mapping
 from functools import lru_cache
 from itertools import product
@@ -86,7 +85,7 @@ def _around(extents: tuple[int, ...], ragged: tuple[float, ...], extent: int) ->
     """The two extents of a grid next to another, their weights, which are never 0, and how many times as fast as its
     own each of them makes that one, for what is left over of either."""
     whole, asked = [_whole(x, ragged) for x in extents], _whole(extent, ragged)
-    above = min(max(bisect_right(extents, extent), 1), len(extents) - 1)
+    above = min(max(sum(x <= extent for x in extents), 1), len(extents) - 1)
     share = min(max(log(extent / extents[above - 1]) / log(extents[above] / extents[above - 1]), EDGE), 1 - EDGE)
     slower = extent / asked
     sides = (above - 1, 1 - share), (above, share)

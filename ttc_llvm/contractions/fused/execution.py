@@ -5,20 +5,14 @@ from __future__ import annotations
 from math import prod
 
 from ... import locks
-from ...arrays import assignment
-from ...arrays.call import threads_for
-from ...arrays.scalings import PLAIN
 from ...lazy_dataclasses import replace
 from ...lowering.micro_kernel import MicroKernel, blocks
-from ...operands.operand import Array
 from ...problem import dtypes
 from ...problem.contraction import Contraction, IndexClass
 from ...runtime import backend, stored_code
 from ...runtime.once import once
 from ..copies import copies
-from ..execution import Execution
-from ..merged import C, merge
-from ..space import without_copies
+from ..merged import C
 from .job import job
 from .plan import Fused
 from .run import FusedRun, Prepared
@@ -69,23 +63,6 @@ def through_caches(products: Fused) -> Fused:
     made = blocks(micro_kernel(products.merged.dtype), backend.host_target(), products.sizes)
     block = made.rows, plan.block[1], plan.block[2]
     return replace(products, plan=replace(plan, block=block, streams=False))
-
-
-def copy(of: Array, to: Array, threads: int | None) -> None:
-    """Copy A or B, as its axes now stand. threads: None = as many as it is worth."""
-    assignment.engine().assign(of, to, PLAIN, threads_for(threads, of), 1, fresh=True)
-
-
-def run_in_place(
-    spec: str, conjugate: tuple[bool, bool], arrays: tuple[Array, Array, Array], alpha: complex, beta: complex,
-    threads: int | None,
-) -> None:  # fmt: skip
-    """The contraction of these arrays by a plan that needs no memory."""
-    pairs = zip(spec.replace("->", ",").split(","), arrays, strict=True)
-    size = {index: extent for indices, x in pairs for index, extent in zip(indices, x.shape, strict=True)}
-    of_a, of_b, of_c = ([step // x.itemsize for step in x.strides] for x in arrays)
-    stated = Contraction(spec, size, arrays[C].dtype, of_a, of_b, of_c, 1, 0, *conjugate)
-    Execution(stated, without_copies(merge(stated)), threads).run(*arrays, alpha, beta)
 
 
 @once

@@ -1,8 +1,7 @@
-"""The speeds of this machine for fused contractions, measured once and kept in the solutions database."""
+"""The speeds of this machine for fused contractions are measured here (`stored_speeds` keeps them)."""
 
 from __future__ import annotations
 
-from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -12,19 +11,14 @@ from ...lowering.micro_kernel import MicroKernel, blocks
 from ...problem import dtypes
 from ...problem.contraction import Contraction, IndexClass
 from ...runtime import backend
-from ...runtime.once import once
-from ...tuning.database.opened import open_database
-from ...tuning.database.records import Record, Request
 from ..copies import LINE
 from ..last_cache import square
 from ..merged import merge
 from ..timing import OFF, TOGETHER, usual
-from .execution import FusedExecution, micro_kernel, revision
+from .execution import FusedExecution, micro_kernel
 from .plan import Fused, FusedPlan
 from .rates import NEAR, FusedRates
 
-KIND = "speeds"  # of rows in the database
-REVISION = "speeds8"  # raised when what is measured changes
 FEW, THIN = 4, 16  # terms of products that only write, and of one whose result is written by elements
 SHORT, LONG = 32, 256  # terms of a sum
 MORE, MANY = 5, 6  # times as many columns, or rows, as a product in the caches has
@@ -33,27 +27,8 @@ LEAST = 1e-15  # seconds: differences of times may be negative
 ROW, FAR = 1024, 1032  # elements of a row, and from one to the next: no multiple of a page
 
 
-@once
 def measured(dtype: str) -> FusedRates:
-    """The rates of a data type: from the solutions database, or measured, in a fraction of a second, and stored."""
-    how = f"{REVISION} {revision(dtype)}"
-    request = Request(f"speeds of fused contractions of {dtype}", backend.host_target().key, 1, "hot-ab", "", how, KIND)
-    store = open_database(None)
-    for _, text in store.native(request, how):
-        with suppress(ValueError, TypeError):
-            found = FusedRates(*map(float, text.decode().split()))
-            if all(0 <= value < 1 for value in found) and found.term > 0:
-                return found
-    found = _measured(dtype)
-    store.keep_native(Record(request, 1, how, objects=(("speeds", _text(found).encode()),)))
-    return found
-
-
-def _text(rates: FusedRates) -> str:
-    return " ".join(str(float(value)) for value in rates)
-
-
-def _measured(dtype: str) -> FusedRates:
+    """The rates of a data type, in a fraction of a second."""
     kernel = micro_kernel(dtype)
     m, n = kernel.rows * NEAR, kernel.columns * (NEAR + 1)  # an odd number, whose rows share few sets of a cache
     start, several = _product(dtype, (1, 1, 1)), _product(dtype, (1, 1, 1), batches=LONG)

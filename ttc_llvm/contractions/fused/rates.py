@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from ...ir_builders.fused.macro_kernel import BEYOND, PAGE
+from ...ir_builders.fused import fields as f
 from ...lowering.micro_kernel import MicroKernel
 from ...problem import dtypes
 from ..copies import LINE
@@ -127,8 +127,8 @@ class FusedRates(NamedTuple):
         strides, indices, plan = fused.strides(tensor), fused.merged.indices, fused.plan
         run = next(indices[number].extent for number in plan.rows if strides[number] == 1)
         size, last = dtypes.dtype(fused.merged.dtype).itemsize, strides[plan.terms[-1]] if plan.terms else 0
-        far = plan.streams and (fused.merged.elements(tensor) + fused.merged.elements(C)) * size >= BEYOND
-        if last != run and not (far and min(last, strides[plan.rows[-1]]) * size >= PAGE):
+        far = plan.streams and (fused.merged.elements(tensor) + fused.merged.elements(C)) * size >= f.BEYOND
+        if last != run and not (far and min(last, strides[plan.rows[-1]]) * size >= f.PAGE):
             return self.turned
         return max(0.0, self.turned - self.read * share_beyond(fused.merged) * size)
 

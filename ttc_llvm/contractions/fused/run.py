@@ -115,12 +115,12 @@ class FusedRun:
             try:
                 memory = scratch(self.scratch)
             except MemoryError:
-                _planner().run_in_place(plan.spec, plan.conjugate, (a, b, c), alpha, beta, self._threads)
+                _others().run_in_place(plan.spec, plan.conjugate, (a, b, c), alpha, beta, self._threads)
                 return
             for copy in plan.copies:
                 of = places[copy.tensor].transpose(copy.axes)
                 places[copy.tensor] = np.ndarray(copy.shape, self._dtype, memory, copy.offset)
-                _planner().copy(of, places[copy.tensor], self._threads)
+                _others().move(of, places[copy.tensor], threads=self._threads)
         self._multiply(places[plan.swapped], places[not plan.swapped], c, alpha, beta)
 
     def _multiply(self, left: Array, right: Array, c: Array, alpha: complex, beta: complex) -> None:
@@ -168,7 +168,7 @@ def scalars(prepared: Prepared, alpha: complex, beta: complex) -> Array:
 def code(dtype: str, revision: str) -> int:
     """The address of `multiply` for a data type, NumPy's letter. revision: `execution.revision`."""
     what = f"fused contractions of {dtype}"
-    loaded = stored_code.native(what, revision, ("multiply",), lambda: _planner().compiled(dtype))
+    loaded = stored_code.native(what, revision, ("multiply",), lambda: _compiled(dtype))
     _held.append(loaded)
     return loaded.address("multiply")
 
@@ -176,7 +176,12 @@ def code(dtype: str, revision: str) -> int:
 _held: list[Any] = []  # code whose addresses are in use
 
 
+def _compiled(dtype: str) -> bytes:
+    made: bytes = locks.imported(".execution", __package__).compiled(dtype)
+    return made
+
+
 @cache
-def _planner() -> Any:
-    """What only some runs need."""
-    return locks.imported(".execution", __package__)
+def _others() -> Any:
+    """What only runs with copies need."""
+    return locks.imported("..execution", __package__)
