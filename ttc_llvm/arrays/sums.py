@@ -25,6 +25,7 @@ from ..problem.sums import Walks, from_walks
 from ..runtime.executable import Executable
 from . import assignment, call
 from .checks import check_beta, check_result, permuted
+from .orders import Order
 from .overlaps import check_once, share
 from .pairs import pair_of, scaling
 from .placing import ALIGNED, is_regular
@@ -49,7 +50,7 @@ class _Sum:
 @states_memory
 def permute_sum(
     x: Any, terms: Iterable[tuple[complex, Any]], *, out: Any = None, beta: complex = 0, conjugate: bool = False,
-    order: call.Order = "C", threads: int | None = None,
+    order: Order = "C", threads: int | None = None,
 ) -> Any:  # fmt: skip
     """The sum of `alpha * np.transpose(x, axes)` over the terms, plus `beta * out`, in one pass over memory.
 

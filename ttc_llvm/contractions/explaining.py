@@ -17,8 +17,7 @@ from ..problem.wording import count
 from ..tuning.measurement import Measurement
 from . import blas
 from .blocks import executed
-from .fused import stored_speeds
-from .fused import shares
+from .fused import shares, stored_speeds
 from .fused.execution import micro_kernel
 from .fused.plan import Fused
 from .merged import Form, merge
@@ -150,7 +149,7 @@ def _rates(form: Form, seconds: float) -> str:
 
 def _speed(form: Form, measured: Measurement | None) -> str:
     if measured is None:
-        return "nothing: the plan is the first by the speeds of this machine"
+        return "nothing: when it was chosen, the plan was the first by the speeds of this machine"
     speed = _rates(form, measured.seconds)
     ratio = "" if measured.ratio is None else f", {measured.ratio:.2f} of {CEILING} of the same m, n and k"
     return f"{speed}{ratio}, the fastest of {measured.count} timed{measured.remark(now=False)}"

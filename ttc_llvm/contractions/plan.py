@@ -154,23 +154,25 @@ class Products:
 
     def is_valid(self) -> bool:
         """True where every group of indices is one dimension of its matrices, and BLAS can address them."""
-        (m, n, k), plan = self.sizes, self.plan
-        groups = ((A, plan.m), (C, plan.m), (B, plan.n), (C, plan.n), (A, plan.k), (B, plan.k))
-        sides = zip(self.matrices, ((m, k), (k, n), (m, n)), strict=True)
-        chains = all(self._is_chain(*group) for group in groups if len(group[1]) > 1)
-        return chains and all(x.fits(*size) for x, size in sides)
-
-    def _is_chain(self, tensor: int, group: tuple[int, ...]) -> bool:
-        strides = self.strides(tensor)
-        inner = self.merged.indices
-        return all(
-            strides[a] == strides[b] * inner[b].extent and strides[b] > 0
-            for a, b in pairwise(group)
-        )
+        m, n, k = self.plan.m, self.plan.n, self.plan.k
+        sides = (A, m, k), (B, k, n), (C, m, n)
+        return all(folds(self.merged, self.strides(tensor), *groups) for tensor, *groups in sides)
 
     def scratch(self) -> int:
         """Elements of all copies."""
         return sum(self.merged.elements(t) for t, order in enumerate(self.plan.copies) if order is not None)
+
+
+def folds(merged: Merged, strides: tuple[int, ...], *groups: tuple[int, ...]) -> bool:
+    """True where a tensor's indices in either group, its rows and its columns, are one dimension of a matrix that BLAS
+    can address."""
+    indices = merged.indices
+    for group in groups:
+        for a, b in pairwise(group):
+            if strides[a] != strides[b] * indices[b].extent or strides[b] <= 0:
+                return False
+    rows, columns = (strides[group[-1]] if group else 0 for group in groups)
+    return Matrix(rows, columns, ()).fits(*map(merged.extent, groups))
 
 
 def check(plan: ContractionPlan, merged: Merged) -> Products:

@@ -76,6 +76,8 @@ class Rates:
         self, products: Products, call: Gemm | None, cut: Split | None, sizes: Sizes, far: float
     ) -> float:
         """What the products take more as their matrices are beyond the caches; long ones fetch them in whole blocks."""
+        if not far:
+            return 0.0
         a, b, c = traffic(products, call, cut)
         is_long = prod(sizes) > MILLION
         read = sum(moved.bytes * self.read[moved.pieces == MANY and not is_long] for moved in (a, b))
@@ -115,9 +117,8 @@ def _crowded(call: Gemm, dtype: str) -> int:
 def to_text(rates: Rates) -> str:
     """Rates as rows of the database have them: lines of numbers."""
     lines: list[Iterable[float]] = []
-    for kind in LAYOUTS:
-        speed = rates.products[kind]
-        lines += [speed.short.values(), speed.long.values(), *speed.ragged, rates.gains.lines[kind]]
+    for layout, speed in rates.products.items():
+        lines += [speed.short.values(), speed.long.values(), *speed.ragged, rates.gains.lines[layout]]
     costs = [rates.run, rates.call, rates.start, rates.crowd, *rates.read, *rates.written[0], *rates.written[1]]
     lines += [costs, rates.copied, [rates.gains.cuts[key] for key in CUTS]]
     return "\n".join(" ".join(str(float(value)) for value in line) for line in lines)
@@ -127,13 +128,13 @@ def from_text(text: str) -> Rates:
     """The inverse of `to_text`. PlanError for other texts."""
     try:
         *products, costs, copied, cuts = map(_numbers, text.split("\n"))
-        parts = {kind: products[PARTS * k : PARTS * (k + 1)] for k, kind in enumerate(LAYOUTS)}
+        parts = {layout: products[PARTS * k : PARTS * (k + 1)] for k, layout in enumerate(LAYOUTS)}
         if len(products) != PARTS * len(parts):
             raise ValueError
-        speeds = {kind: _speed(short, long, *ragged) for kind, (short, long, *ragged, _) in parts.items()}
+        speeds = {layout: _speed(*part[:-1]) for layout, part in parts.items()}
         run, call, start, crowd, few, many, *written = costs
         near, left, beyond = _positive(copied)
-        lines = {kind: _two(part[-1]) for kind, part in parts.items()}
+        lines = {layout: _two(part[-1]) for layout, part in parts.items()}
         gains = Gains(dict(zip(CUTS, _positive(cuts), strict=True)), lines)
         both = tuple(written[:WAYS]), tuple(written[WAYS:])
         if len(both[1]) != WAYS:

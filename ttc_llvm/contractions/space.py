@@ -8,7 +8,7 @@ from math import prod
 
 from ..problem.contraction import IndexClass
 from .merged import A, B, C, Merged, follows
-from .plan import ContractionPlan, Products
+from .plan import ContractionPlan, Products, folds
 
 Group = tuple[int, ...]
 _SIDES = {IndexClass.M: (A, C), IndexClass.N: (B, C), IndexClass.K: (A, B)}
@@ -22,11 +22,15 @@ def plans(merged: Merged) -> Iterator[Products]:
     known = set()
     for copied in sorted(product((False, True), repeat=3), key=sum):
         for m, n, k in product(*(_groups(merged, kind, copied) for kind in (IndexClass.M, IndexClass.N, IndexClass.K))):
+            in_place = [side for side in ((A, m, k), (B, k, n), (C, m, n)) if not copied[side[0]]]
+            if not all(folds(merged, merged.strides[tensor], *groups) for tensor, *groups in in_place):
+                continue  # copies always fold
+            loops = _loops(merged, (*m, *n, *k))
             for copies in product(*(_orders(merged, t, copied[t], (m, n, k)) for t in (A, B, C))):
-                products = Products(merged, ContractionPlan(m, n, k, _loops(merged, (*m, *n, *k)), copies))
-                if products.plan not in known and products.is_valid():
-                    known.add(products.plan)
-                    yield products
+                plan = ContractionPlan(m, n, k, loops, copies)
+                if plan not in known:
+                    known.add(plan)
+                    yield Products(merged, plan)
 
 
 def without_copies(merged: Merged) -> Products:

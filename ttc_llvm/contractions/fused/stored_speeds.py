@@ -1,4 +1,4 @@
-"""The speeds of this machine for fused contractions, kept in the solutions database, and measured where it lacks them."""
+"""The speeds of this machine for fused contractions, kept in the solutions database, measured where it lacks them."""
 
 from __future__ import annotations
 
