@@ -19,8 +19,8 @@ from processes import PATIENCE
 
 import ttc_llvm
 from ttc_llvm.arrays import builtin_functions, public, transposing
-from ttc_llvm.arrays.call import ORDERS
 from ttc_llvm.arrays.layouts import layouts
+from ttc_llvm.arrays.orders import ORDERS
 from ttc_llvm.ir_builders import planner_fields
 from ttc_llvm.operands import object_fields
 from ttc_llvm.operands.addresses import data_address
