@@ -89,8 +89,9 @@ def test_rows_and_cpus_hang_together() -> None:
     assert not set(table.ALIASES) & {*table.ROWS, *cpus}
     for name in lookup.spellings():
         found = lookup.find(name)
-        sets = found.l1 / (found.line * found.ways)
-        assert sets == int(sets) and found.l2 >= found.l1 and found.vector_bits in (128, 256, 512)
+        lines = found.line * found.ways, found.line * found.l2_ways
+        assert found.l1 % lines[0] == found.l2 % lines[1] == 0
+        assert found.l2 >= found.l1 and found.vector_bits in (128, 256, 512)
 
 
 KNOWN = """

@@ -18,8 +18,9 @@ BATCHES, BATCH_AXES, M_AXES, N_AXES, K_AXES = range(200, 240, 8)
 PLACE = 32
 # Bytes of scratch, and of a tile in it; the number of tasks; bytes from each tensor's start to where it is walked from;
 # whether rows are B's; of rows that are turned as they are packed (`turning`), how many are at a time, 0 = none are,
-# beside how many others, which follow each other in A, and how many of each follow each other in C.
-SCRATCH, TILE_BYTES, TASKS, SHIFT_A, SHIFT_B, SHIFT_C, SWAPPED, TURN, TURN_HEIGHT, RUN, AXES = range(272, 360, 8)
+# beside how many others, which follow each other in A, and how many of each follow each other in C; bytes of the second
+# cache beside which its sets begin anew.
+SCRATCH, TILE_BYTES, TASKS, SHIFT_A, SHIFT_B, SHIFT_C, SWAPPED, TURN, TURN_HEIGHT, RUN, WAY, AXES = range(272, 368, 8)
 AXIS, BATCH_AXIS = 24, 32  # bytes of an axis of two tensors, and of three
 MOST_AXES = 64
 MOST_PLACES = 1024  # that rows are packed to at a time

@@ -15,7 +15,7 @@ from .turning import MORE, turn_rows, width
 COUNT, TENSOR_A, TENSOR_B, TENSOR_C, INDICES = range(0, 40, 8)
 BATCH, M, N, K = range(4)  # classes
 # Words of a machine and data type.
-TILE_M, TILE_N, GROUP, SIZE, TILE_BYTES, L1, L2, STREAMS = range(0, 64, 8)
+TILE_M, TILE_N, GROUP, SIZE, TILE_BYTES, L1, L2, STREAMS, WAY = range(0, 72, 8)
 # Words of an index at work: class, extent, strides in elements.
 CLASS, EXTENT, STEP_A, STEP_B, STEP_C, ENTRY = range(0, 48, 8)
 LARGE, MANY = 8 << 20, 4  # bytes of C that are written past the caches; tiles of rows that follow each other there
@@ -219,6 +219,7 @@ def block(job: int, facts: int, streams: int) -> int:
     store64(job + f.TILE_M, tile_m)
     store64(job + f.TILE_N, tile_n)
     store64(job + f.TILE_BYTES, load64(facts + TILE_BYTES))
+    store64(job + f.WAY, load64(facts + WAY))
     store64(job + f.STREAMED, load64(facts + GROUP) * size if streams and terms == k else 0)
     store64(job + f.BLOCK_M, min(max(1, most // tile_m), (m + tile_m - 1) // tile_m) * tile_m)
     store64(job + f.BLOCK_N, min(max(1, SHARED // (size * terms) // tile_n), (n + tile_n - 1) // tile_n) * tile_n)

@@ -19,7 +19,6 @@ MORE = 4  # axes that a turn adds at most
 TALLEST = 512  # bytes of A that are turned together for each term
 ROOM = 4  # blocks may be larger by a share of so many, where turns fill them then
 SHARE, MOST = 1 << 10, 1 << 60
-WAY = 64 << 10  # bytes of a second cache beside which its sets begin anew
 
 
 def width(job: int) -> int:
@@ -133,13 +132,13 @@ def following(job: int, word: int, taken: int, run: int) -> int:
 def crowd(job: int, rows: int, terms: int) -> int:
     """So many lines of A fall into each set of the second cache that any of them fall into, of so many rows that are
     turned, which follow each other in C, and of so many terms."""
-    last, of_terms = load64(last_of(job, f.M_AXES) + 8), 0
+    last, of_terms, way = load64(last_of(job, f.M_AXES) + 8), 0, load64(job + f.WAY)
     if load64(job + f.K_AXES) > 0:
         of_terms = load64(last_of(job, f.K_AXES) + 8)
-    by_rows, by_terms = common(max(last, -last), WAY), common(max(of_terms, -of_terms), WAY)
-    places = min(min(rows, WAY // by_rows) * min(terms, WAY // by_terms), WAY // common(by_rows, by_terms))
+    by_rows, by_terms = common(max(last, -last), way), common(max(of_terms, -of_terms), way)
+    places = min(min(rows, way // by_rows) * min(terms, way // by_terms), way // common(by_rows, by_terms))
     run = load64(job + f.TURN_HEIGHT) * load64(job + f.SIZE)
-    return rows * terms * run // min(WAY, places * run)
+    return rows * terms * run // min(way, places * run)
 
 
 def common(x: int, y: int) -> int:

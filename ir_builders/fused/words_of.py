@@ -25,7 +25,7 @@ def machine_words(kernel: MicroKernel, target: Target) -> tuple[int, ...]:
     streams = int(kernel.streams(target))
     return (
         kernel.rows, kernel.columns, kernel.group, kernel.dtype.itemsize, kernel.tile_bytes, target.l1, target.l2,
-        streams,
+        streams, kernel.way,
     )  # fmt: skip
 
 

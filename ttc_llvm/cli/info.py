@@ -31,7 +31,7 @@ from .options import with_examples
 from .report import print_object, print_rows
 
 CEILING_BYTES = 128 << 20  # per tensor, or an eighth of the free memory
-CACHE_FACTS = ("l1", "l2", "ways", "line", "page")
+CACHE_FACTS = ("l1", "l2", "ways", "l2_ways", "line", "page")
 HUGE_PAGES = Path("/sys/kernel/mm/transparent_hugepage/enabled")
 
 

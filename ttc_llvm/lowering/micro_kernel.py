@@ -20,7 +20,8 @@ class MicroKernel:
 
     Complex numbers are two rows of A, and two columns of B: both products with a number of A side by side.
     lanes: real numbers in a register; vectors: registers of a column; width: columns, of real numbers; fused: multiply
-    and add are one instruction; by_lanes: which takes its factor out of a register of several.
+    and add are one instruction; by_lanes: which takes its factor out of a register of several; way: bytes of the second
+    cache beside which its sets begin anew.
     """
 
     dtype: DType
@@ -29,6 +30,7 @@ class MicroKernel:
     width: int
     fused: bool
     by_lanes: bool
+    way: int
 
     @classmethod
     def of(cls, dtype: str, target: Target) -> MicroKernel:
@@ -36,7 +38,7 @@ class MicroKernel:
         kind = dtypes.dtype(dtype)
         lanes = max(1, target.vector_bits // kind.real_bits)
         vectors, width = _TILES[min(64, target.registers)] if target.fused else _UNFUSED
-        return cls(kind, lanes, vectors, width, target.fused, target.by_lanes)
+        return cls(kind, lanes, vectors, width, target.fused, target.by_lanes, target.l2 // target.l2_ways)
 
     @property
     def parts(self) -> int:

@@ -29,7 +29,7 @@ def unserved() -> str | None:
 
 
 def caches(root: str | os.PathLike[str] = CACHES) -> dict[str, int]:
-    """l1, l2, line, page (bytes) and ways of CPU 0 for `target.for_features`; unknown ones are absent."""
+    """l1, l2, line, page (bytes), ways and l2_ways of CPU 0 for `target.for_features`; unknown ones are absent."""
     found = {"page": mmap.PAGESIZE}
     for index in _indices(root):
         names = _OF_LEVEL.get(_read(index, "level"), {})
@@ -46,7 +46,7 @@ def last_cache(root: str | os.PathLike[str] = CACHES) -> int:
 
 _OF_LEVEL = {
     "1": {"l1": "size", "ways": "ways_of_associativity", "line": "coherency_line_size"},
-    "2": {"l2": "size"},
+    "2": {"l2": "size", "l2_ways": "ways_of_associativity"},
 }
 
 

@@ -27,12 +27,12 @@ class Target:
     4- to 16-byte elements, small_vector_bits: for 1- and 2-byte elements; registers: vector registers;
     masked: element sizes (bytes) whose masked load and store is one instruction (the tail rule);
     insert_bits: shortest part of a wider register that a load inserts without waiting for the unit that shuffles,
-    0 = none; line, page, l1, l2: bytes, per core; ways: associativity of L1; streams: there are non-temporal stores;
-    prefetches: there is a prefetch instruction; across_lines: bytes of the longest load of A that pays where A is
-    misaligned to the cache line, 0 = any; far: lines of micro-tiles are best prefetched into L2, as L1 has room for few
-    in flight; pairs: non-temporal stores of two lines side by side are clearly faster than those of single ones;
-    exchange: how registers exchange elements; scalable: registers may be longer than vector_bits, never shorter;
-    integers: floating-point registers may change the NaNs that they load, so that bits travel in others;
+    0 = none; line, page, l1, l2: bytes, per core; ways, l2_ways: associativity of L1 and of L2; streams: there are
+    non-temporal stores; prefetches: there is a prefetch instruction; across_lines: bytes of the longest load of A that
+    pays where A is misaligned to the cache line, 0 = any; far: lines of micro-tiles are best prefetched into L2, as L1
+    has room for few in flight; pairs: non-temporal stores of two lines side by side are clearly faster than those of
+    single ones; exchange: how registers exchange elements; scalable: registers may be longer than vector_bits, never
+    shorter; integers: floating-point registers may change the NaNs that they load, so that bits travel in others;
     natural: A and B lie at multiples of their items' size, as far as that is a power of two up to 8;
     gathers: loading a register's elements from as many addresses takes no longer than loading them one by one;
     kept: bytes moved, up to which the last cache keeps what is written into it, and is fast: copies and mirrored rows
@@ -56,6 +56,7 @@ class Target:
     l1: int = 32 << 10
     l2: int = 256 << 10
     ways: int = 8
+    l2_ways: int = 8
     streams: bool = True
     prefetches: bool = True
     across_lines: int = 0
@@ -177,7 +178,7 @@ _RULES = {
     "name": arguments.text, "triple": arguments.text, "cpu": arguments.text, "features": features,
     "vector_bits": _bits, "small_vector_bits": _bits, "registers": _SIZE, "masked": arguments.integers,
     "insert_bits": arguments.between(0), "line": _SIZE, "page": _SIZE, "l1": _SIZE, "l2": _SIZE, "ways": _SIZE,
-    "streams": arguments.flag, "prefetches": arguments.flag, "across_lines": arguments.between(0),
+    "l2_ways": _SIZE, "streams": arguments.flag, "prefetches": arguments.flag, "across_lines": arguments.between(0),
     "far": arguments.flag, "pairs": arguments.flag, "exchange": arguments.instance(Exchange),
     "scalable": arguments.flag, "natural": arguments.flag, "gathers": arguments.flag, "integers": arguments.flag,
     "kept": arguments.between(0), "fused": arguments.flag, "by_lanes": arguments.flag, "half": arguments.flag,

@@ -60,7 +60,7 @@ def job(fused: Fused, kernel: MicroKernel) -> tuple[int, ...]:
     settled = [0] * ((f.BATCHES - f.SIDE) // 8)
     words = [
         *fused.sizes, *block, kernel.rows, kernel.columns, kernel.group, size, streamed, *settled, fused.batches,
-        *counts, *starts, 0, kernel.tile_bytes, 0, *[0] * 3, fused.swapped, 0, 0, 0,
+        *counts, *starts, 0, kernel.tile_bytes, 0, *[0] * 3, fused.swapped, 0, 0, 0, kernel.way,
         *axes,
     ]  # fmt: skip
     made = np.array(words, np.int64)
