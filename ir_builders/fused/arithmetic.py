@@ -7,7 +7,7 @@ from llvmlite import ir
 from ttc_llvm.lowering.micro_kernel import MicroKernel
 
 from ..llvmlite_extensions import external, reference, shuffle, suffix, vector_type, written
-from ..values import F32, F64, at
+from ..values import F32, F64, I32, at
 from ..vector_loads import load
 
 # Pairs of real numbers in memory, for even and for odd lanes: factors of the sums of a column, of those of its
@@ -30,10 +30,18 @@ class Arithmetic:
 
     def factor(self, number: int) -> ir.Value:
         """One pair of factors, in all lanes."""
-        size = self._kernel.dtype.real_bits // 8
-        pair = vector_type(self._kind.element, 2)
         lanes = [lane % 2 for lane in range(self._kernel.lanes)]
-        return shuffle(self._b, load(self._b, at(self._b, self._scalars, 2 * size * number), pair, size), None, lanes)
+        return shuffle(self._b, self._pair(number), None, lanes)
+
+    def is_one(self, number: int) -> ir.Value:
+        """True where both factors of a pair are one."""
+        b, pair, one = self._b, self._pair(number), ir.Constant(self._kind.element, 1.0)
+        are = [b.fcmp_ordered("==", b.extract_element(pair, I32(lane)), one) for lane in range(2)]
+        return b.and_(*are)
+
+    def _pair(self, number: int) -> ir.Value:
+        size = self._kernel.dtype.real_bits // 8
+        return load(self._b, at(self._b, self._scalars, 2 * size * number), vector_type(self._kind.element, 2), size)
 
     def swapped(self, x: ir.Value) -> ir.Value:
         """Each two lanes the other way round."""
@@ -43,11 +51,15 @@ class Arithmetic:
         """x y."""
         return written(self._b, self._kind, f"fmul {self._kind} {reference(x)}, {reference(y)}")
 
+    def plus(self, x: ir.Value, y: ir.Value) -> ir.Value:
+        """x + y."""
+        return written(self._b, self._kind, f"fadd {self._kind} {reference(x)}, {reference(y)}")
+
     def added(self, x: ir.Value, y: ir.Value, z: ir.Value) -> ir.Value:
         """x y + z."""
         kind, b = self._kind, self._b
         if not self._kernel.fused:
-            return written(b, kind, f"fadd {kind} {reference(z)}, {reference(self.times(x, y))}")
+            return self.plus(z, self.times(x, y))
         name = external(self._module, f"llvm.fma.{suffix(kind)}", kind, [kind] * 3).name
         given = ", ".join(f"{kind} {reference(value)}" for value in (x, y, z))
         return written(b, kind, f"call {kind} @{name}({given})")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from llvmlite import ir
 
@@ -172,32 +172,60 @@ def _finish(tile: Tile, sums: list[list[ir.Value]]) -> None:
 
 
 def _write(tile: Tile, sums: list[list[ir.Value]], way: int) -> None:
+    b, arithmetic = tile.b, Arithmetic(tile.module, tile.b, tile.kernel, tile.arguments["scalars"])
+    values = list(scaled(tile, arithmetic, sums))
+    if way != ADD:
+        _store(tile, values, way)
+        return
+    old = arithmetic.factor(OLD)
+    with b.if_else(arithmetic.is_one(OLD)) as (plain, other):
+        with plain:
+            _store(tile, values, way, arithmetic.plus)
+        with other:
+            _store(tile, values, way, lambda before, value: arithmetic.added(old, before, value))
+
+
+def _store(
+    tile: Tile, values: list[list[ir.Value]], way: int, both: Callable[[ir.Value, ir.Value], ir.Value] | None = None
+) -> None:
+    """Write the registers, or what a function makes of those of C and of these."""
     b, kernel = tile.b, tile.kernel
-    arithmetic = Arithmetic(tile.module, b, kernel, tile.arguments["scalars"])
     size, part = kernel.lanes * kernel.dtype.real_bits // 8, kernel.dtype.real_bits // 8
-    old = arithmetic.factor(OLD) if way == ADD else None
-    for column, values in enumerate(scaled(tile, arithmetic, sums)):
+    for column, of_column in enumerate(values):
         place = column_at(tile, column)
-        for v, value in enumerate(values):
+        for v, value in enumerate(of_column):
             where = at(b, place, v * size)
-            if old is not None:
-                value = arithmetic.added(old, load(b, where, vector(kernel), part), value)
             if way & PIECES:
                 _write_pieces(tile, value, column, v)
             else:
-                store(b, value, where, part)
+                found = value if both is None else both(load(b, where, vector(kernel), part), value)
+                store(b, found, where, part)
 
 
 def scaled(tile: Tile, arithmetic: Arithmetic, sums: list[list[ir.Value]]) -> Iterator[list[ir.Value]]:
-    """The registers of each column of alpha A B."""
-    parts = tile.kernel.parts
-    factor, crossed = arithmetic.factor(SUM), arithmetic.factor(CROSSED) if parts > 1 else None
+    """The registers of each column of alpha A B. Nothing is multiplied by one."""
+    parts, vectors = tile.kernel.parts, tile.kernel.vectors
+    found = _times(tile, arithmetic, [value for column in sums[::parts] for value in column])
+    crossed = arithmetic.factor(CROSSED) if parts > 1 else None
     for column in range(tile.kernel.columns):
-        values = [arithmetic.times(factor, value) for value in sums[column * parts]]
+        values = found[column * vectors : (column + 1) * vectors]
         if crossed is not None:
             others = map(arithmetic.swapped, sums[column * parts + 1])
             values = [arithmetic.added(crossed, *pair) for pair in zip(others, values, strict=True)]
         yield values
+
+
+def _times(tile: Tile, arithmetic: Arithmetic, values: list[ir.Value]) -> list[ir.Value]:
+    """The registers times their factor, which is one as a rule."""
+    b, factor, is_one = tile.b, arithmetic.factor(SUM), arithmetic.is_one(SUM)
+    before = b.block
+    with guarded(b, b.not_(is_one), "scale"):
+        times, inside = [arithmetic.times(factor, value) for value in values], b.block
+    found = [b.phi(vector(tile.kernel)) for _ in values]
+    for phi, value, product in zip(found, values, times, strict=True):
+        phi.add_incoming(value, before)
+        phi.add_incoming(product, inside)
+    return found
 
 
 def _write_pieces(tile: Tile, value: ir.Value, column: int, register: int) -> None:

@@ -44,8 +44,8 @@ def add_packer(module: ir.Module, target: Target, group: Group, name: str) -> ir
     """The function `(panel, source, rows, terms, depth)`, of words and addresses: panel[k, i] = source[rows[i] +
     terms[k]] for the rows of a group and `depth` terms, by offsets in bytes.
 
-    Rows that lie side by side are copied as vectors; where terms do, and rows are equally far apart, blocks are
-    transposed in registers; what is neither is copied element by element.
+    Rows that lie side by side are copied as vectors; where terms do, blocks are transposed in registers, from memory at
+    hand where rows are not equally far apart; what is neither is copied element by element.
     """
     function = ir.Function(module, ir.FunctionType(I64, [I64] * len(ARGUMENTS)), name)
     function.linkage = "internal"
@@ -117,17 +117,12 @@ class _Packer:
 
     def write(self) -> None:
         """The three ways."""
-        b, count, size = self._b, self._group.count, self._size
-        if count == 1:
-            self._elements(i64(0))
-            b.ret(i64(0))
-            return
-        first = load(b, self._rows, I64, 8)
-        stride = b.sub(load(b, at(b, self._rows, 8), I64, 8), first)
-        with self._case(self._equally_apart(self._rows, i64(size)), "vectors"):
-            self._vectors(first)
-        with self._case(self._equally_apart(self._rows, stride), "regular"):
-            self._regular(first, stride)
+        b, count = self._b, self._group.count
+        if count > 1:
+            with self._case(self._equally_apart(self._rows, i64(self._size)), "vectors"):
+                self._vectors()
+            with self._case(b.icmp_signed(">=", self._depth, i64(count)), "blocks"):
+                self._blocks()
         self._elements(i64(0))
         b.ret(i64(0))
 
@@ -188,31 +183,35 @@ class _Packer:
         every = external(self._module, f"llvm.vector.reduce.and.v{count}i1", I1, [vector_type(I1, count)])
         return b.call(every, [b.icmp_signed("==", found, wanted)])
 
-    def _vectors(self, first: ir.Value) -> None:
+    def _vectors(self) -> None:
         b, group = self._b, self._group
-        kind, start = carrier_type(group.dtype, group.count), at(b, self._source, first)
+        kind, start = carrier_type(group.dtype, group.count), at(b, self._source, load(b, self._rows, I64, 8))
         with counted(b, self._depth, 1, "term") as k:
             found = load(b, at(b, start, self._term(k)), kind, self._align)
             store(b, found, self._place(k), self._align)
 
-    def _regular(self, first: ir.Value, stride: ir.Value) -> None:
-        """Blocks of as many terms as there are rows; those whose terms do not lie side by side, and what is left,
-        element by element."""
-        b, count = self._b, self._group.count
-        start = at(b, self._source, first)
-        with counted(b, self._depth, count, "block") as k:
+    def _blocks(self) -> None:
+        """Blocks of as many terms as there are rows, the last one up to the end; those whose terms do not lie side by
+        side, element by element."""
+        b, count, first = self._b, self._group.count, load(self._b, self._rows, I64, 8)
+        stride = b.sub(load(b, at(b, self._rows, 8), I64, 8), first)
+        are_even, last = self._equally_apart(self._rows, stride), b.sub(self._depth, i64(count))
+        kind, width = carrier_type(self._group.dtype, count), count * self._size
+        kept = reserved(b, count * width, LINE, "kept")
+        with counted(b, b.add(self._depth, i64(count - 1)), count, "block") as term:
+            k = b.select(b.icmp_signed("<", term, last), term, last)
             unit = self._equally_apart(at(b, self._terms, b.mul(k, i64(8))), i64(self._size))
-            block, other, done = (b.append_basic_block(name) for name in ("transposed", "apart", "next"))
-            b.cbranch(unit, block, other)
-            b.position_at_end(block)
-            self._transposed(at(b, start, self._term(k)), self._place(k), stride, (count, count), self._group.step)
-            b.branch(done)
-            b.position_at_end(other)
-            self._elements(k, b.add(k, i64(count)))
-            b.branch(done)
-            b.position_at_end(done)
-        rest = b.and_(self._depth, i64(-count))
-        self._elements(rest)
+            with b.if_else(unit) as (block, other):
+                with block:
+                    start = at(b, self._source, self._term(k))
+                    with guarded(b, b.not_(are_even), "apart"):
+                        for row in range(count):
+                            at_row = at(b, start, load(b, at(b, self._rows, 8 * row), I64, 8))
+                            store(b, load(b, at_row, kind, self._align), at(b, kept, row * width), width)
+                    of, step = b.select(are_even, at(b, start, first), kept), b.select(are_even, stride, i64(width))
+                    self._transposed(of, self._place(k), step, (count, count), self._group.step)
+                with other:
+                    self._elements(k, b.add(k, i64(count)))
 
     def _transposed(
         self, source: ir.Value, panel: ir.Value, stride: ir.Value, extents: tuple[int, int], step: int

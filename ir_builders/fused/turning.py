@@ -17,7 +17,7 @@ from .layout import FEW
 
 MORE = 4  # axes that a turn adds at most
 TALLEST = 512  # bytes of A that are turned together for each term
-ROOM = 4  # blocks may be larger by a share of so many, where turns fill them then
+ROOM = 4  # blocks may be larger by three shares of so many, nearly all of the second cache, where turns fill them then
 SHARE, MOST = 1 << 10, 1 << 60
 
 
@@ -70,13 +70,13 @@ def turn_rows(job: int) -> int:
     cut(job, inner, height, second if height > rest else -1, outer if run >= extent else -1, many, run // many)
     step = evenly(job, height * run)
     if step <= room(job):
-        store64(job + f.BLOCK_M, max(load64(job + f.BLOCK_M) // step, 1) * step)
+        store64(job + f.BLOCK_M, max(load64(job + f.BLOCK_M) // 2 // step, 1) * step)
     return 0
 
 
 def choose(job: int, inner: int, second: int, outer: int) -> int:
     """Set how many of the other rows are turned together, of the axis behind it in A too where all of it are, and how
-    many rows follow each other in C: those that cost the least, and of these the most."""
+    many rows follow each other in C: those that cost the least, and of these the fewest."""
     turn, rest, extent = load64(job + f.TURN), load64(row_axis(job, inner)), load64(last_of(job, f.M_AXES))
     high = rest * load64(row_axis(job, second)) if second >= 0 else rest
     long = extent * load64(row_axis(job, outer)) if outer >= 0 else extent
@@ -88,7 +88,7 @@ def choose(job: int, inner: int, second: int, outer: int) -> int:
         while length <= min(long, room(job) // rows):
             is_whole = length % load64(job + f.TILE_M) == 0 or (length == long and 2 * length == load64(job + f.TILE_M))
             found = cost(job, rows, length, is_whole) if divides(length, extent, long) else MOST
-            if found < MOST and (least < 0 or found <= least):
+            if found < MOST and (least < 0 or found < least):
                 least = found
                 store64(job + f.TURN_HEIGHT, rows)
                 store64(job + f.RUN, length)
@@ -113,7 +113,7 @@ def cost(job: int, height: int, run: int, is_whole: bool) -> int:
 
 def room(job: int) -> int:
     """The rows of a block, or a share more, where turns fill it then."""
-    return load64(job + f.BLOCK_M) + load64(job + f.BLOCK_M) // ROOM
+    return load64(job + f.BLOCK_M) + 3 * load64(job + f.BLOCK_M) // ROOM
 
 
 def evenly(job: int, rows: int) -> int:

@@ -11,8 +11,8 @@ from .plan import Fused
 
 def together(fused: Fused, tensor: int, kernel: MicroKernel) -> float:
     """The share of the elements of A or B, which is packed by vectors, that are: groups of rows or columns, or groups
-    by as many terms. Those of a group that ends behind what follows each other, or is equally far apart, come one by
-    one."""
+    by as many terms. Those of a group that ends behind what follows each other come one by one, and where there are
+    fewer terms."""
     is_left = tensor == fused.tensors[0]
     group = kernel.group if is_left else kernel.columns
     side, terms = fused.plan.rows if is_left else fused.plan.columns, fused.plan.terms
@@ -20,8 +20,7 @@ def together(fused: Fused, tensor: int, kernel: MicroKernel) -> float:
         are_pieces = is_left and fused.merged.indices[side[-1]].extent % kernel.piece == 0
         return 1.0 if are_pieces else whole(_run(fused, tensor, side), group)
     depth = min(fused.sizes[2], fused.plan.block[2])
-    by_terms = whole(_run(fused, tensor, terms), group) * (depth - depth % group) / max(depth, 1)
-    return by_terms * whole(_run(fused, tensor, side), group)
+    return whole(_run(fused, tensor, terms), group) if depth >= group else 0.0
 
 
 def goes_on(fused: Fused, tensor: int) -> bool:
