@@ -16,8 +16,9 @@ from .axes import axis_of, last_of
 from .layout import FEW
 
 MORE = 4  # axes that a turn adds at most
-TALLEST = 512  # bytes of A that are turned together for each term
-ROOM = 4  # blocks may be larger by three shares of so many, nearly all of the second cache, where turns fill them then
+TALLEST = 640  # bytes of A that are turned together for each term
+ROOM = 2  # blocks may be so many times as large, all of the second cache, where turns fill them then
+FULL = 32  # the height of turns whose lines of A, read twice, take as long as a block that fills the cache takes more
 SHARE, MOST = 1 << 10, 1 << 60
 
 
@@ -70,7 +71,7 @@ def turn_rows(job: int) -> int:
     cut(job, inner, height, second if height > rest else -1, outer if run >= extent else -1, many, run // many)
     step = evenly(job, height * run)
     if step <= room(job):
-        store64(job + f.BLOCK_M, max(load64(job + f.BLOCK_M) // 2 // step, 1) * step)
+        store64(job + f.BLOCK_M, step)
     return 0
 
 
@@ -80,11 +81,11 @@ def choose(job: int, inner: int, second: int, outer: int) -> int:
     turn, rest, extent = load64(job + f.TURN), load64(row_axis(job, inner)), load64(last_of(job, f.M_AXES))
     high = rest * load64(row_axis(job, second)) if second >= 0 else rest
     long = extent * load64(row_axis(job, outer)) if outer >= 0 else extent
-    height, least = dividing(load64(job + f.GROUP), rest), -1
+    height, part, least = dividing(load64(job + f.GROUP), rest), piece(load64(job + f.GROUP)), -1
     store64(job + f.TURN_HEIGHT, height)
     store64(job + f.RUN, turn)
-    for rows in range(height, min(high, TALLEST // load64(job + f.SIZE)) + 1):
-        length = turn if rows % height == 0 and divides(rows, rest, high) else long + 1
+    for rows in range(part, min(high, TALLEST // load64(job + f.SIZE)) + 1):
+        length = turn if rows % part == 0 and divides(rows, rest, high) else long + 1
         while length <= min(long, room(job) // rows):
             is_whole = length % load64(job + f.TILE_M) == 0 or (length == long and 2 * length == load64(job + f.TILE_M))
             found = cost(job, rows, length, is_whole) if divides(length, extent, long) else MOST
@@ -102,18 +103,22 @@ def divides(rows: int, extent: int, more: int) -> bool:
 
 
 def cost(job: int, height: int, run: int, is_whole: bool) -> int:
-    """A measure of the time that turns of such rows take more than others: lines of A that two of them read, and of C
-    that two write, which are read before, where tiles are no whole lines. From MOST / 2 on where they do not fill
-    blocks; MOST where they are larger."""
-    found = SHARE * load64(job + f.K) // height + (0 if is_whole else 2 * SHARE * load64(job + f.N) // run)
-    if evenly(job, height * run) <= room(job):
+    """A measure of the time that turns of such rows take more than others: lines of A that two of them read, twice
+    where rows are no whole registers; of C that two write, which are read before, where tiles are no whole lines; and
+    what blocks leave of the second cache to others. From MOST / 2 on where turns do not fill blocks; MOST where they
+    are larger."""
+    terms, step = SHARE * load64(job + f.K), evenly(job, height * run)
+    found = terms // height * (2 if height % load64(job + f.GROUP) else 1) + terms * step // (FULL * room(job))
+    if not is_whole:
+        found += 2 * SHARE * load64(job + f.N) // run
+    if step <= room(job):
         return found
     return MOST // 2 + found if height * run <= load64(job + f.BLOCK_M) else MOST
 
 
 def room(job: int) -> int:
-    """The rows of a block, or a share more, where turns fill it then."""
-    return load64(job + f.BLOCK_M) + 3 * load64(job + f.BLOCK_M) // ROOM
+    """The rows of a block that turns fill, at most."""
+    return ROOM * load64(job + f.BLOCK_M)
 
 
 def evenly(job: int, rows: int) -> int:
