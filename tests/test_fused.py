@@ -28,11 +28,13 @@ from ttc_llvm.contractions.predicting import Predictions
 from ttc_llvm.contractions.splitting import NO_GAINS
 from ttc_llvm.contractions.task import ContractionTask
 from ttc_llvm.ir_builders.fused import fields as f
+from ttc_llvm.ir_builders.fused import turning
 from ttc_llvm.ir_builders.fused.micro_kernel import add_micro_kernel
 from ttc_llvm.ir_builders.module import new_module
 from ttc_llvm.lazy_dataclasses import replace
 from ttc_llvm.lowering.micro_kernel import MicroKernel, blocks
 from ttc_llvm.machine import lookup
+from ttc_llvm.operands.addresses import data_address
 from ttc_llvm.runtime import backend
 from ttc_llvm.tuning.database.opened import open_database
 
@@ -184,6 +186,25 @@ def test_blocks_hold_whole_turns(dtype: str, extent: int) -> None:
         if found is not None:
             assert found.share == 1
             assert found.height * kernel.dtype.itemsize >= 2 * LINE or kernel.group * kernel.dtype.itemsize < LINE
+
+
+@pytest.mark.parametrize(("spec", "extents", "dtype", "block", "rows", "height", "lines"), [
+    ("akbc,jk->cjba", (96, 96, 84, 96), "s", (1344, 24, 96), 2304, 48, 36),  # nearly all of L2, for longer runs of A
+    ("akbc,jk->cjba", (72, 72, 72, 72), "d", (888, 24, 72), 1728, 72, 15),
+    ("akb,jk->jba", (384, 384, 384), "s", (336, 24, 384), 384, 24, 48),  # 24 rows are no whole registers, but fill blocks
+    ("cabkd,kj->dcjba", (24, 24, 24, 24, 24), "s", (5424, 24, 24), 1152, 24, 1),  # a fifth of what is asked for will do
+    ("akdbc,jk->cjbda", (48, 48, 32, 32, 48), "d", (1344, 24, 48), 1152, 48, 1152),  # all runs in six sets of L2
+])  # fmt: skip
+def test_rows_are_turned_in_blocks_of_long_runs(
+    spec: str, extents: tuple[int, ...], dtype: str, block: tuple[int, int, int], rows: int, height: int, lines: int
+) -> None:
+    size = dict(zip(spec.partition(",")[0], extents, strict=True)) | {"j": 24}
+    merged, kernel = merge(Contraction(spec, size, dtype)), MicroKernel.of(dtype, lookup.find("avx512"))
+    last = len(extents)
+    plan = FusedPlan(tuple(range(last - 1)), (last - 1,), (last,), (), block, True)
+    words = np.array(job(Fused(merged, plan), kernel), np.int64)
+    assert (words[f.BLOCK_M // 8], words[f.TURN_HEIGHT // 8]) == (rows, height)
+    assert turning.crowd(data_address(words), int(words[f.RUN // 8]), size["k"]) == lines
 
 
 EVEN = (200, 200, 50, 1), (330, 330, 9, 1), (900, 150, 20, 1), (150, 901, 20, 1), (61, 60, 30, 6)
@@ -372,8 +393,7 @@ def test_shares_of_what_is_packed_and_written_together_are_counted_by_places(spe
                 continue
             wanted = _in_a_row(rows, pieces)
             if not packing.goes_on(fused, A):
-                even = np.mean([len({*steps}) == 1 for steps in rows])
-                wanted = even * _in_a_row(terms, kernel.group) * len(terms) * kernel.group / k
+                wanted = _in_a_row(terms, kernel.group)
             assert packing.together(fused, A, kernel) == pytest.approx(wanted, abs=0.05)
 
 

@@ -7,13 +7,14 @@ from llvmlite import ir
 from ttc_llvm.lowering.micro_kernel import MicroKernel
 
 from ..llvmlite_extensions import external, reference, shuffle, suffix, vector_type, written
-from ..values import F32, F64, I32, at
+from ..values import F32, F64, I32, I64, at
 from ..vector_loads import load
 
 # Pairs of real numbers in memory, for even and for odd lanes: factors of the sums of a column, of those of its
 # imaginary part with lanes swapped; of C; and where alpha or beta are complex, of both sums and of C the other way.
 SUM, CROSSED, OLD, SUM_SWAPPED, STRAIGHT, OLD_SWAPPED = range(6)
 PAIRS = 6
+_ONES = {32: (I32, 0x3F800000), 64: (I64, 0x3FF0000000000000)}  # the bits of one
 
 
 def vector(kernel: MicroKernel) -> ir.VectorType:
@@ -30,18 +31,16 @@ class Arithmetic:
 
     def factor(self, number: int) -> ir.Value:
         """One pair of factors, in all lanes."""
+        size = self._kernel.dtype.real_bits // 8
+        pair = vector_type(self._kind.element, 2)
         lanes = [lane % 2 for lane in range(self._kernel.lanes)]
-        return shuffle(self._b, self._pair(number), None, lanes)
+        return shuffle(self._b, load(self._b, at(self._b, self._scalars, 2 * size * number), pair, size), None, lanes)
 
     def is_one(self, number: int) -> ir.Value:
-        """True where both factors of a pair are one."""
-        b, pair, one = self._b, self._pair(number), ir.Constant(self._kind.element, 1.0)
-        are = [b.fcmp_ordered("==", b.extract_element(pair, I32(lane)), one) for lane in range(2)]
-        return b.and_(*are)
-
-    def _pair(self, number: int) -> ir.Value:
-        size = self._kernel.dtype.real_bits // 8
-        return load(self._b, at(self._b, self._scalars, 2 * size * number), vector_type(self._kind.element, 2), size)
+        """True where both factors of a pair are one: by their bits, as all registers of real numbers hold sums."""
+        b, (kind, one), size = self._b, _ONES[self._kernel.dtype.real_bits], self._kernel.dtype.real_bits // 8
+        pair = [load(b, at(b, self._scalars, size * (2 * number + k)), kind, size) for k in range(2)]
+        return b.and_(*(b.icmp_signed("==", x, kind(one)) for x in pair))
 
     def swapped(self, x: ir.Value) -> ir.Value:
         """Each two lanes the other way round."""

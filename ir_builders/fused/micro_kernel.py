@@ -173,7 +173,7 @@ def _finish(tile: Tile, sums: list[list[ir.Value]]) -> None:
 
 def _write(tile: Tile, sums: list[list[ir.Value]], way: int) -> None:
     b, arithmetic = tile.b, Arithmetic(tile.module, tile.b, tile.kernel, tile.arguments["scalars"])
-    values = list(scaled(tile, arithmetic, sums))
+    values = list(scaled(tile, arithmetic, sums, way & PIECES))
     if way != ADD:
         _store(tile, values, way)
         return
@@ -202,10 +202,12 @@ def _store(
                 store(b, found, where, part)
 
 
-def scaled(tile: Tile, arithmetic: Arithmetic, sums: list[list[ir.Value]]) -> Iterator[list[ir.Value]]:
-    """The registers of each column of alpha A B. Nothing is multiplied by one."""
+def scaled(
+    tile: Tile, arithmetic: Arithmetic, sums: list[list[ir.Value]], always: int = 0
+) -> Iterator[list[ir.Value]]:
+    """The registers of each column of alpha A B. always: also where alpha is one they are multiplied by it."""
     parts, vectors = tile.kernel.parts, tile.kernel.vectors
-    found = _times(tile, arithmetic, [value for column in sums[::parts] for value in column])
+    found = _times(tile, arithmetic, [value for column in sums[::parts] for value in column], always)
     crossed = arithmetic.factor(CROSSED) if parts > 1 else None
     for column in range(tile.kernel.columns):
         values = found[column * vectors : (column + 1) * vectors]
@@ -215,10 +217,12 @@ def scaled(tile: Tile, arithmetic: Arithmetic, sums: list[list[ir.Value]]) -> It
         yield values
 
 
-def _times(tile: Tile, arithmetic: Arithmetic, values: list[ir.Value]) -> list[ir.Value]:
+def _times(tile: Tile, arithmetic: Arithmetic, values: list[ir.Value], always: int) -> list[ir.Value]:
     """The registers times their factor, which is one as a rule."""
-    b, factor, is_one = tile.b, arithmetic.factor(SUM), arithmetic.is_one(SUM)
-    before = b.block
+    b, factor = tile.b, arithmetic.factor(SUM)
+    if always:  # other registers than the sums': KNL has halves of half of its registers only
+        return [arithmetic.times(factor, value) for value in values]
+    is_one, before = arithmetic.is_one(SUM), b.block
     with guarded(b, b.not_(is_one), "scale"):
         times, inside = [arithmetic.times(factor, value) for value in values], b.block
     found = [b.phi(vector(tile.kernel)) for _ in values]
