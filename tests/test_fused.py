@@ -191,8 +191,8 @@ def test_blocks_hold_whole_turns(dtype: str, extent: int) -> None:
 @pytest.mark.parametrize(("spec", "extents", "dtype", "block", "rows", "height", "lines"), [
     ("akbc,jk->cjba", (96, 96, 84, 96), "s", (1344, 24, 96), 2304, 48, 36),  # nearly all of L2, for longer runs of A
     ("akbc,jk->cjba", (72, 72, 72, 72), "d", (888, 24, 72), 1728, 72, 15),
-    ("akb,jk->jba", (384, 384, 384), "s", (336, 24, 384), 384, 24, 48),  # 24 rows are no whole registers, but fill blocks
-    ("cabkd,kj->dcjba", (24, 24, 24, 24, 24), "s", (5424, 24, 24), 1152, 24, 1),  # a fifth of what is asked for will do
+    ("akb,jk->jba", (384, 384, 384), "s", (336, 24, 384), 384, 24, 48),  # no whole registers, but whole blocks
+    ("cabkd,kj->dcjba", (24, 24, 24, 24, 24), "s", (5424, 24, 24), 1152, 24, 1),  # a fifth will do
     ("akdbc,jk->cjbda", (48, 48, 32, 32, 48), "d", (1344, 24, 48), 1152, 48, 1152),  # all runs in six sets of L2
 ])  # fmt: skip
 def test_rows_are_turned_in_blocks_of_long_runs(
