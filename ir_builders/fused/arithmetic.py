@@ -39,8 +39,8 @@ class Arithmetic:
     def is_one(self, number: int) -> ir.Value:
         """True where both factors of a pair are one: by their bits, as all registers of real numbers hold sums."""
         b, (kind, one), size = self._b, _ONES[self._kernel.dtype.real_bits], self._kernel.dtype.real_bits // 8
-        pair = [load(b, at(b, self._scalars, size * (2 * number + k)), kind, size) for k in range(2)]
-        return b.and_(*(b.icmp_signed("==", x, kind(one)) for x in pair))
+        first, second = (load(b, at(b, self._scalars, size * (2 * number + k)), kind, size) for k in range(2))
+        return b.and_(b.icmp_signed("==", first, kind(one)), b.icmp_signed("==", second, kind(one)))
 
     def swapped(self, x: ir.Value) -> ir.Value:
         """Each two lanes the other way round."""

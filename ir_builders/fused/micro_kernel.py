@@ -225,10 +225,12 @@ def _times(tile: Tile, arithmetic: Arithmetic, values: list[ir.Value], always: i
     is_one, before = arithmetic.is_one(SUM), b.block
     with guarded(b, b.not_(is_one), "scale"):
         times, inside = [arithmetic.times(factor, value) for value in values], b.block
-    found = [b.phi(vector(tile.kernel)) for _ in values]
-    for phi, value, product in zip(found, values, times, strict=True):
+    found: list[ir.Value] = []
+    for value, product in zip(values, times, strict=True):
+        phi = b.phi(vector(tile.kernel))
         phi.add_incoming(value, before)
         phi.add_incoming(product, inside)
+        found.append(phi)
     return found
 
 
