@@ -6,7 +6,7 @@ its own; fetching blocks into L2 is a mode where that was measured, elsewhere it
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from math import log2
 from operator import attrgetter
 from typing import Any, NamedTuple
@@ -33,12 +33,14 @@ _walk_depends_on = attrgetter("tile", "block", "order", "inner", "panel")  # of 
 
 class _Walk(NamedTuple):
     """What plans share that visit elements in the same order. inner: of `vocabulary.INNER`; around: the loops over
-    panels and tiles; steps: from micro-tile to micro-tile; groups: of micro-tiles, tiles and their order; ahead: of
-    the steps, by the distance of prefetches into L1; chains: of chained runs, by the loops that threads share."""
+    panels and tiles; steps: from micro-tile to micro-tile; streams: the runs of memory that they walk; groups: of
+    micro-tiles, tiles and their order; ahead: of the steps, by the distance of prefetches into L1; chains: of chained
+    runs, by the loops that threads share."""
 
     inner: str
     around: Loops
     steps: Steps
+    streams: Sequence[int]
     groups: tuple[Group, ...]
     ahead: dict[int, Group]
     chains: dict[int, Group]
@@ -106,8 +108,9 @@ class Features:
         return found
 
     def _ahead(self, plan: CpuPlan, walk: _Walk, distance: int) -> Group:
-        """The group of steps from micro-tile to micro-tile, which walks through different tiles may share."""
-        found = walk.ahead[distance] = self._group(groups.steps, (plan.block, walk.steps, distance))
+        """The group of steps from micro-tile to micro-tile."""
+        found = groups.steps(self.measures, plan.block, walk.steps, walk.streams, distance)
+        walk.ahead[distance] = found
         return found
 
     def _walk(self, plan: CpuPlan) -> _Walk:
@@ -118,8 +121,9 @@ class Features:
             around = loops(plan.tile, plan.order, plan.panel, self.extents)
             micro, shape = self._group(groups.micro, (plan.block,)), self._group(groups.shape, (inner, plan.tile))
             walk = self._group(groups.walk, (plan.tile, plan.order, around, bool(plan.panel)))
-            found = _Walk(inner, around, steps(plan, around, self.extents), (micro, shape, walk), {}, {})
-            self._walks[key] = found
+            taken = steps(plan, around, self.extents)
+            streams = self.measures.streams(plan.block, taken)
+            found = self._walks[key] = _Walk(inner, around, taken, streams, (micro, shape, walk), {}, {})
         return found
 
     def _chain(self, plan: CpuPlan, walk: _Walk) -> Group:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import ceil, gcd
+from typing import NamedTuple
 
-from ttc_llvm.lazy_dataclasses import dataclass
 from ttc_llvm.machine.target import Target
 
 
-@dataclass(frozen=True, slots=True)
-class Footprint:
+class Footprint(NamedTuple):
     """The footprint of a box of elements in one tensor: bytes of consecutive memory per run, pages, and lines
     per line that is full."""
 

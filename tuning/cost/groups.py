@@ -106,10 +106,11 @@ def walk(m: Measures, tile: tuple[int, ...], order: tuple[int, ...], around: Loo
     return Group(facts, own, WALK, (*_places(path), *misses, float(panel)))
 
 
-def steps(m: Measures, block: tuple[int, ...], steps: Steps, distance: int) -> Group:
+def steps(m: Measures, block: tuple[int, ...], steps: Steps, streams: Sequence[int], distance: int) -> Group:
     """The way in which micro-tiles follow each other: the runs of memory that they walk, which hardware fetches by
-    itself; how many of the lines that are on their way to L1 share its sets; iterations of the two innermost loops."""
-    streams, flights = m.streams(block, steps), m.flights(block, steps, distance)
+    itself; how many of the lines that are on their way to L1 share its sets; iterations of the two innermost loops.
+    streams: of these steps."""
+    flights = m.flights(block, steps, distance)
     a, b = _bucket(streams[0], 6, 13), _bucket(streams[1], 6, 13)
     box_a, box_b = m.footprints(block)
     own: tuple[Fact, ...] = (

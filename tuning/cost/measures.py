@@ -35,6 +35,7 @@ class Measures:
         self.orders = tuple(sorted(range(len(side)), key=side.__getitem__) for side in self.strides)
         self.units = unit_axes(canonical)
         self.sides = tuple(map(Side, self.strides, self.sizes, self.units))
+        self._tensors = [*zip(self.sizes, self.strides, self.orders, strict=True)]
         self._lines = [prod(self.extents) * size / target.line for size in self.sizes]
         self._footprints: dict[tuple[int, ...], tuple[Footprint, Footprint]] = {}
         self._crowded: dict[tuple[int, ...], tuple[float, ...]] = {}
@@ -44,10 +45,7 @@ class Measures:
         """The footprints of a box in A and in B."""
         found = self._footprints.get(box)
         if found is None:
-            a, b = (
-                touched(size, strides, order, self.extents, box, self.target)
-                for size, strides, order in zip(self.sizes, self.strides, self.orders, strict=True)
-            )
+            a, b = [touched(*tensor, self.extents, box, self.target) for tensor in self._tensors]
             found = self._footprints[box] = a, b
         return found
 
@@ -78,12 +76,8 @@ class Measures:
 
     def misses(self, box: tuple[int, ...], around: Loops) -> tuple[float, ...]:
         """log2 of the misses of translations per line of A and of B, of whole tiles in these loops."""
-        missed = tlb.misses(box, around, self.extents, self._pages)
+        missed = tlb.misses(box, around, self.extents, self.footprints)
         return tuple([max(FEW, log2(m / line)) for m, line in zip(missed, self._lines, strict=True)])
-
-    def _pages(self, box: tuple[int, ...]) -> tuple[float, float]:
-        a, b = self.footprints(box)
-        return a.pages, b.pages
 
     def streams(self, block: tuple[int, ...], steps: Steps) -> list[int]:
         """Bytes of consecutive memory that rows of successive micro-tiles cover in A and in B."""

@@ -87,7 +87,7 @@ def ahead(steps: Steps, distance: int) -> Steps:
     for k, step, trips in steps:
         if count > distance:
             break
-        found.append((k, step, min(trips, distance + 1)))
+        found.append((k, step, min(trips, distance // count + 1)))
         count *= found[-1][2]
     return tuple(found)
 
@@ -100,9 +100,10 @@ def flight(side: Side, block: tuple[int, ...], steps: Steps, distance: int, targ
         tiles, taken = [0], _taken(side, block, 0, line, count)
     else:
         tiles, taken = _tiles(side, steps)[: distance + 1], 0
-        for offset, turn in {(at % line, at // line % count) for at in tiles}:
-            own = _taken(side, block, offset, line, count)
-            taken |= own << turn | own >> (count - turn)
+        own = {offset: _taken(side, block, offset, line, count) for offset in {at % line for at in tiles}}
+        for at in tiles:
+            one, turn = own[at % line], at // line % count
+            taken |= one << turn | one >> (count - turn)
         taken &= (1 << count) - 1
     return max(-8, min(6, round(2 * log2(len(rows(side, block)) * len(tiles) / (taken.bit_count() * ways)))))
 

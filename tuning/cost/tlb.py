@@ -6,9 +6,11 @@ from collections.abc import Callable, Sequence
 
 from ttc_llvm.lowering.plan import Loops
 
+from .footprint import Footprint
+
 TLB_PAGES = 1536  # translations that processors of the last ten years hold, or a few less
 
-Pages = Callable[[tuple[int, ...]], tuple[float, float]]  # that a box touches in A and in B
+Footprints = Callable[[tuple[int, ...]], tuple[Footprint, Footprint]]  # of a box in A and in B
 
 
 def path(
@@ -33,7 +35,7 @@ def _first(axes: Sequence[int], done: set[int]) -> int:
     return -1
 
 
-def misses(tile: tuple[int, ...], loops: Loops, extents: tuple[int, ...], pages: Pages) -> tuple[float, float]:
+def misses(tile: tuple[int, ...], loops: Loops, extents: tuple[int, ...], of: Footprints) -> tuple[float, float]:
     """The number of times that pages of A and of B are translated.
 
     A step of a loop finds the pages again that the step before has touched, if all of these were at hand together; else
@@ -43,11 +45,13 @@ def misses(tile: tuple[int, ...], loops: Loops, extents: tuple[int, ...], pages:
     for k, step in loops:
         ends.append((k, min(outer[k], extents[k])))
         outer[k] = step
-    inside = missed = pages(tile)
+    a, b = of(tile)
+    missed = a.pages, b.pages
     for k, whole in reversed(ends):
         steps, box[k] = -(-whole // box[k]), whole
-        if sum(inside) <= TLB_PAGES:
-            inside = missed = pages(tuple(box))
+        if a.pages + b.pages <= TLB_PAGES:
+            a, b = of(tuple(box))
+            missed = a.pages, b.pages
         else:
             missed = (steps * missed[0], steps * missed[1])
     return missed

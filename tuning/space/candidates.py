@@ -16,7 +16,7 @@ from ttc_llvm.problem.canonical import Canonical
 
 from . import in_place
 from .blocks import blocks, least_rows, same_unit_axis, unit_axes, width
-from .chained import chained_seeds
+from .chained import Fetches, Shaped, chained_seeds
 from .choices import SILENT, Forced, allowed_stores, block_fetch, inner_orders, tile_orders, usual_fetch
 from .neighbours import settled
 from .walk import Costs, Walk
@@ -35,9 +35,10 @@ def enumerate_plans(canonical: Canonical, target: Target, forced: Forced, costs:
 
 def starts(canonical: Canonical, target: Target, forced: Forced) -> Iterator[CpuPlan]:
     """The seeds that the machine has room for, in the form in which plans are offered."""
-    every = tuple(seeds(canonical, target, forced))
-    first = [plan for plan in every if pays(canonical, plan, target) or forced.blockings]
-    return (settled(canonical.extents, forced, plan) for plan in first or every)
+    every = tuple(_shaped(canonical, target, forced))
+    first = [one for one in every if pays(canonical, one[0], target) or forced.blockings]
+    for plan, fetched in first or every:
+        yield from _fetching(settled(canonical.extents, forced, plan), fetched)
 
 
 def paper_space(canonical: Canonical, target: Target, forced: Forced) -> Iterator[CpuPlan]:
@@ -69,6 +70,17 @@ def _prefetched(plan: CpuPlan, forced: Forced) -> Iterator[CpuPlan]:
 def seeds(canonical: Canonical, target: Target, forced: Forced) -> Iterator[CpuPlan]:
     """A broad first choice: tile shapes x what is prefetched, and walks, for the usual way to store; a few for other
     ways, which are as fast on some processors. A descent and `neighbours` lead on from there."""
+    return itertools.chain.from_iterable(itertools.starmap(_fetching, _shaped(canonical, target, forced)))
+
+
+def _fetching(plan: CpuPlan, fetched: Fetches) -> Iterator[CpuPlan]:
+    """A plan that prefetches nothing, with each of these prefetches."""
+    for fetch, distance in fetched:
+        yield plan.changed(fetch=fetch, prefetch=distance) if distance else plan
+
+
+def _shaped(canonical: Canonical, target: Target, forced: Forced) -> Iterator[Shaped]:
+    """The seeds without their prefetches, and these."""
     usual, *others = allowed_stores(canonical, target, forced)
     yield from _tiles(canonical, target, forced, usual, _fetches(canonical, target, forced))
     yield from _walks(canonical, target, forced, usual)
@@ -84,34 +96,33 @@ def _tiles(
     target: Target,
     forced: Forced,
     store: Store,
-    fetches: tuple[tuple[Fetch, int], ...],
-) -> Iterator[CpuPlan]:
+    fetched: Fetches,
+) -> Iterator[Shaped]:
     """Tiles of every shape, stored in this way."""
     rank, order = len(canonical.axes), (forced.orders or tile_orders(canonical))[0]
     inner = inner_orders(canonical)[0]
     for block, tile in _shapes(canonical, target, forced, store is Store.COMBINED):
-        plan = PLAIN.changed(tile=tile, block=block, order=order, inner=inner, parallel=min(2, rank), store=store)
-        yield from (plan.changed(fetch=fetch, prefetch=distance) for fetch, distance in fetches)
+        shaped = PLAIN.changed(tile=tile, block=block, order=order, inner=inner, parallel=min(2, rank), store=store)
+        yield shaped, fetched
 
 
-def _walks(canonical: Canonical, target: Target, forced: Forced, store: Store) -> Iterator[CpuPlan]:
+def _walks(canonical: Canonical, target: Target, forced: Forced, store: Store) -> Iterator[Shaped]:
     """Micro-tiles that follow each other along rows of A, or of B, to their ends, one or a few side by side: hardware
     recognises these streams by itself."""
     if same_unit_axis(canonical) or store is Store.COMBINED or forced.blockings:
         return
     block, fetch = blocks(canonical, target)[0], block_fetch(canonical, target)
+    fetched = tuple([(fetch, distance) for distance in forced.prefetch or WALKS[fetch]])
     for side, across in zip("ab", reversed(unit_axes(canonical)), strict=True):
         inner = canonical.along(side)
         order = forced.orders[0] if forced.orders else inner
-        shared = min(2, len(inner))
-        first = PLAIN.changed(block=block, order=order, inner=inner, parallel=shared, store=store, fetch=fetch)
-        for count, distance in itertools.product(ABREAST, forced.prefetch or WALKS[fetch]):
+        first = PLAIN.changed(block=block, order=order, inner=inner, parallel=min(2, len(inner)), store=store)
+        for count in ABREAST:
             wide = min(canonical.extents[across], block[across] * count)
-            tile = (*block[:across], wide, *block[across + 1 :])
-            yield first.changed(tile=tile, prefetch=distance)
+            yield first.changed(tile=(*block[:across], wide, *block[across + 1 :])), fetched
 
 
-def _fetches(canonical: Canonical, target: Target, forced: Forced) -> tuple[tuple[Fetch, int], ...]:
+def _fetches(canonical: Canonical, target: Target, forced: Forced) -> Fetches:
     if forced.prefetch:
         distance = forced.prefetch[0]
         return ((block_fetch(canonical, target), distance) if distance else SILENT,)

@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Iterator
 
 from ttc_llvm.lowering.chain_plans import chained_plan, joined_plan
-from ttc_llvm.lowering.plan import CpuPlan, Store
+from ttc_llvm.lowering.plan import CpuPlan, Fetch, Store
 from ttc_llvm.lowering.writing import resolve
 from ttc_llvm.machine.target import Target
 from ttc_llvm.problem.canonical import Canonical, static
@@ -19,23 +19,25 @@ WIDTHS = (64, 256, 1024)  # bytes of A that it reads of each row
 SLOTS = (512, 2048)  # rows of B with partial lines at a time
 WAITING = (256, 1024)  # the same where rows of A are rows of B and are joined in registers
 AHEAD = (0, 4)  # distances of those rows' prefetches, in micro-tiles
+Fetches = tuple[tuple[Fetch, int], ...]  # of seeds that are alike but for these
+Shaped = tuple[CpuPlan, Fetches]
 
 
-def chained_seeds(canonical: Canonical, target: Target) -> Iterator[CpuPlan]:
+def chained_seeds(canonical: Canonical, target: Target) -> Iterator[Shaped]:
     """Narrow tiles along rows of A, whose runs of B are chained from tile to tile."""
-    block = blocks(canonical, target)[0]
+    block, fetched = blocks(canonical, target)[0], fetches(canonical, target)
     for sizes in itertools.product(RUNS, WIDTHS, SLOTS):
-        plan = chained_plan(canonical, block, sizes, *SILENT)
-        yield from (plan.changed(fetch=fetch, prefetch=distance) for fetch, distance in fetches(canonical, target))
+        yield chained_plan(canonical, block, sizes, *SILENT), fetched
     if canonical.axes[0].stride_a == 1:
         yield from _joined_rows(canonical, target)
 
 
-def _joined_rows(canonical: Canonical, target: Target) -> Iterator[CpuPlan]:
+def _joined_rows(canonical: Canonical, target: Target) -> Iterator[Shaped]:
     """Tiles of one row, which are joined in registers from row to row."""
     if static(canonical.axes[0].extent) * canonical.b.itemsize < target.line:
         return
-    for slots, distance in itertools.product(WAITING, AHEAD):
-        plan = joined_plan(canonical, target, slots, block_fetch(canonical, target), distance)
+    fetched = tuple([(block_fetch(canonical, target), distance) for distance in AHEAD])
+    for slots in WAITING:
+        plan = joined_plan(canonical, target, slots, *SILENT)
         if resolve(canonical, plan, target).store is Store.JOINED:
-            yield plan
+            yield plan, fetched

@@ -58,8 +58,9 @@ def settled(extents: tuple[int, ...], forced: Forced, plan: CpuPlan) -> CpuPlan:
         panel = ()
     spanned, others = _parted(plan.order, tile, extents)
     order = plan.order if forced.orders else others + spanned
-    inner = sum(_parted(plan.inner, plan.block, tuple(map(min, tile, extents))), ())
-    parallel = min(plan.parallel, max(1, len(others) + sum(map(gt, panel, tile))))
+    first, rest = _parted(plan.inner, plan.block, tuple(map(min, tile, extents)))
+    inner = first + rest
+    parallel = min(plan.parallel, len(others) + (sum(map(gt, panel, tile)) if panel else 0) or 1)
     fetch = plan.fetch if plan.prefetch else Fetch.BLOCKS
     if (order, inner, parallel, fetch, panel) == (plan.order, plan.inner, plan.parallel, plan.fetch, plan.panel):
         return plan.without_fallback

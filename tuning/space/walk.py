@@ -66,8 +66,8 @@ class Walk:
             heapq.heappush(self.heap, (cost, next(self.count), plan))
 
     def best(self, count: int) -> list[CpuPlan]:
-        """So many plans that cost least."""
-        return heapq.nsmallest(count, self.costs, key=self.costs.__getitem__)
+        """So many plans that cost least; none has been offered yet."""
+        return [plan for _, _, plan in heapq.nsmallest(count, self.heap)]
 
     def best_of_tiles(self, count: int) -> list[CpuPlan]:
         """The plan that costs least, of each of so many tiles."""
