@@ -7,7 +7,7 @@ imaginary part's products away, and the real one's are exact, so that one body s
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import reduce
+from functools import partial, reduce
 
 from llvmlite import ir
 
@@ -17,8 +17,8 @@ from ttc_llvm.problem.dtypes import DType
 from ttc_llvm.problem.kinds import Alpha, Beta
 
 from .carriers import carrier_type, parts_per_element, units
-from .llvmlite_extensions import shuffle
-from .values import F32, F64, at, splat
+from .llvmlite_extensions import bitcast, shuffle
+from .values import F32, F64, at, operated, splat
 
 _PARTS = {32: F32, 64: F64}
 
@@ -32,8 +32,7 @@ def _count(value: ir.Value, t: DType) -> int:
 
 
 def _to_parts(b: ir.IRBuilder, value: ir.Value, t: DType) -> ir.Value:
-    wanted = _parts_type(t, _count(value, t))
-    return value if value.type == wanted else b.bitcast(value, wanted)
+    return bitcast(b, value, _parts_type(t, _count(value, t)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,8 +106,8 @@ def apply(
         terms.append(_to_parts(b, old, op.compute) if op.beta is Beta.ONE else _times(b, old, scalars, True))
     if not terms:
         return ir.Constant(carrier, None)
-    total = reduce(b.fadd, terms)
-    return total if total.type == carrier else b.bitcast(total, carrier)
+    total = reduce(partial(operated, b, "fadd"), terms)
+    return bitcast(b, total, carrier)
 
 
 def _read(b: ir.IRBuilder, one: Scaled) -> ir.Value:
@@ -124,22 +123,22 @@ def _conjugate(b: ir.IRBuilder, value: ir.Value, t: DType) -> ir.Value:
     parts = _to_parts(b, value, t)
     signs = ir.VectorType(ir.IntType(t.real_bits), parts.type.count)
     flip = ir.Constant(signs, [0, 1 << (t.real_bits - 1)] * (parts.type.count // 2))
-    return b.bitcast(b.xor(b.bitcast(parts, signs), flip), value.type)
+    return bitcast(b, b.xor(bitcast(b, parts, signs), flip), value.type)
 
 
 def _times(b: ir.IRBuilder, value: ir.Value, scalars: Scalars, by_beta: bool) -> ir.Value:
     parts = _to_parts(b, value, scalars.compute)
     lanes = int(parts.type.count)
     real, *imaginary = scalars.factors(b, by_beta, lanes)
-    product = b.fmul(parts, real)
+    product = operated(b, "fmul", parts, real)
     if not imaginary:
         return product
     crossed, mask = imaginary
     swapped = shuffle(b, parts, None, [lane ^ 1 for lane in range(lanes)])
     # Compared here, not in the entry block, so that AVX-512 has the subtraction masked and nothing to select.
     multiplies = b.icmp_unsigned("!=", mask, ir.Constant(mask.type, None))
-    kept = b.select(multiplies, b.fmul(swapped, crossed), ir.Constant(parts.type, None))
-    return b.fsub(product, kept)  # x - 0 is x, also where x is -0
+    kept = b.select(multiplies, operated(b, "fmul", swapped, crossed), ir.Constant(parts.type, None))
+    return operated(b, "fsub", product, kept)  # x - 0 is x, also where x is -0
 
 
 def _alternating(b: ir.IRBuilder, scalar: ir.Value, lanes: int) -> ir.Value:

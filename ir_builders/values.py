@@ -72,6 +72,11 @@ def add(b: ir.IRBuilder, x: Int, y: Int) -> Int:
     return written(b, I64, f"add nsw i64 {spelled(x)}, {spelled(y)}")
 
 
+def operated(b: ir.IRBuilder, operation: str, x: ir.Value, y: ir.Value) -> ir.Value:
+    """An operation of two values of one type."""
+    return written(b, x.type, f"{operation} {x.type} {reference(x)}, {reference(y)}")
+
+
 def less(b: ir.IRBuilder, x: Int, y: Int) -> ir.Value:
     """x - y, which may wrap."""
     return written(b, I64, f"sub i64 {spelled(x)}, {spelled(y)}")
@@ -146,8 +151,8 @@ def counted(
     b.position_at_end(head)
     i = b.phi(I64, name=name)
     i.add_incoming(i64(first), before)
-    following = b.add(i, i64(step), flags=("nsw",), name=f"{name}.next")
-    b.cbranch(b.icmp_signed("<=", following, i64(limit)), body, done)
+    following = written(b, I64, f"add nsw i64 {reference(i)}, {step}", f"{name}.next")
+    b.cbranch(written(b, I1, f"icmp sle i64 {reference(following)}, {spelled(limit)}"), body, done)
     b.position_at_end(body)
     yield i
     i.add_incoming(following, b.block)

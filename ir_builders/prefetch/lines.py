@@ -15,6 +15,7 @@ from ..memory import prefetch
 from ..micro_tile import MicroTile, Sizes
 from ..peeled import Continuation, Peeling
 from ..values import I64, Int, beyond, mul
+from ..vector_loads import load
 from .odometer import Move
 
 
@@ -30,7 +31,7 @@ class Line:
 
     def emit(self, module: ir.Module, b: ir.IRBuilder) -> None:
         """The prefetch itself; the table is read here, so that few addresses are live at a time."""
-        base = self.base if self.entry is None else beyond(b, self.base, b.load(self.entry, typ=I64, align=8))
+        base = self.base if self.entry is None else beyond(b, self.base, load(b, self.entry, I64, 8))
         prefetch(module, b, beyond(b, base, self.offset), self.level)
 
 
