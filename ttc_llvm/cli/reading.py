@@ -177,7 +177,8 @@ def _value(option: Option, flag: str, text: Any) -> Any:
 def _unknown(argument: str) -> str:
     name = argument.partition("=")[0]
     if not name.startswith("-"):
-        return f"unexpected argument {name[:40]!r}: options begin with --, sub-commands are {', '.join(SUBCOMMANDS)}"
+        fact = f"unexpected argument {name[:40]!r}: options begin with --"
+        return f"{fact}; sub-commands, which come before options, are {', '.join(SUBCOMMANDS)}"
     flags = {flag.lower(): flag for option in OPTIONS for flag in spellings_of(option.flag)}
     flags |= {flag: flag for flag in ("--help", "--version", "--cmake-dir")}
     begun = [flag for flag in flags if len(name) > 3 and flag.startswith(name.lower())]
