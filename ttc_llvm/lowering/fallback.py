@@ -195,20 +195,20 @@ def _has_axis(canonical: Canonical, plan: CpuPlan) -> bool:
 
 
 def _shared_alike(canonical: Canonical, plan: CpuPlan, found: CpuPlan, target: Target) -> CpuPlan:
-    """The fallback with the grid of a plan for many threads, or its outer loops, where that makes more tasks, or as many
-    of which the largest is smaller, and leaves runs chained."""
-    steps = list(grid_of_b(canonical, plan).items())
+    """The fallback with the grid of a plan for many threads, or its outer loops, where that makes more or smaller tasks
+    and leaves runs chained."""
+    steps, own = list(grid_of_b(canonical, plan).items()), _tasks(canonical, found)
     for count in range(len(steps), 0, -1):
         if all(step == canonical.extents[k] or step % found.block[k] == 0 for k, step in steps[:count]):
             shared = with_grid(canonical, found, dict(steps[:count]))
-            more = _task_count(canonical, shared) > _task_count(canonical, found)
-            if more and resolve(canonical, shared, target).chain and has_room(canonical, shared, target):
+            better = _tasks(canonical, shared) > own
+            if better and resolve(canonical, shared, target).chain and has_room(canonical, shared, target):
                 return shared
     return found
 
 
-def _task_count(canonical: Canonical, plan: CpuPlan) -> tuple[int, int]:
-    """The number of a plan's tasks, then how small they are: elements of the largest one, as a negative number."""
+def _tasks(canonical: Canonical, plan: CpuPlan) -> tuple[int, int]:
+    """The number of a plan's tasks, and the elements of a whole one, as a negative number."""
     grid = dict(plan.grid(canonical.extents))
     return plan.tasks(canonical.extents), -prod(grid.get(k, extent) for k, extent in enumerate(canonical.extents))
 
