@@ -9,9 +9,10 @@ import pytest
 
 from ttc_llvm.arrays import own_plans, placing
 from ttc_llvm.lowering.fallback import for_misaligned_b
-from ttc_llvm.lowering.plan import Fetch, Store, parse
+from ttc_llvm.lowering.plan import CpuPlan, Fetch, Store, parse
 from ttc_llvm.lowering.writing import resolve
 from ttc_llvm.machine import lookup
+from ttc_llvm.problem.canonical import Canonical
 from ttc_llvm.tuning.cost.model import model_plan
 from ttc_llvm.tuning.space.choices import FREE
 
@@ -137,15 +138,30 @@ def test_rows_off_a_line_are_joined_by_what_fetches_rows_ahead(row: int, joined:
     assert (resolve(canonical, found, target).store is Store.JOINED) is joined
 
 
-@pytest.mark.parametrize("letter", ["f4", "f8"])
-def test_narrow_matrices_are_read_whole_and_leave_registers_in_whole_lines(letter: str) -> None:
-    target, line = lookup.find("znver5"), 64 // np.dtype(letter).itemsize
-    for columns, fetch in ((20, Fetch.BLOCKS), (40, Fetch.ROWS)):
-        x = np.empty((300000, columns), letter).T
-        plan = model_plan(placing.moves(x, np.empty(x.shape, letter), x.itemsize).canonical, target, 1)
-        assert (plan.tile, plan.fetch, plan.order) == ((line, columns), fetch, (0, 1))
-    x = np.empty((35, 300000), letter).T
-    canonical = placing.moves(x, np.empty(x.shape, letter), x.itemsize).canonical
-    plan = model_plan(canonical, target, 1)
-    found = for_misaligned_b(canonical, plan, target)
-    assert plan.block == found.plan.block == (35, line) and plan.store is Store.ALIGNED and found.store is Store.PEELED
+@pytest.mark.parametrize(("letter", "columns", "fetch"), [("f4", 20, Fetch.BLOCKS), ("f8", 40, Fetch.ROWS)])
+def test_narrow_matrices_are_read_whole(letter: str, columns: int, fetch: Fetch) -> None:
+    plan = _first_choice(np.empty((300000, columns), letter).T)[1]
+    line = 64 // np.dtype(letter).itemsize
+    assert (plan.tile[1], plan.fetch, plan.order) == (columns, fetch, (0, 1)) and plan.tile[0] % line == 0
+    assert plan.block[1] * np.dtype(letter).itemsize == 32 and plan.store is Store.ALIGNED
+
+
+@pytest.mark.parametrize("letter", ["i2", "f4", "f8", "c16"])
+@pytest.mark.parametrize("rows", [2, 25, 31])
+def test_short_rows_of_narrow_matrices_leave_registers_in_whole_lines(letter: str, rows: int) -> None:
+    canonical, plan = _first_choice(np.empty((rows, 300000), letter).T)
+    found = for_misaligned_b(canonical, plan, lookup.find("znver5"))
+    assert plan.block == found.plan.block == (rows, 64 // np.dtype(letter).itemsize)
+    assert plan.store is Store.ALIGNED and found.store is Store.PEELED
+
+
+@pytest.mark.parametrize(("letter", "rows", "block"), [("f4", 35, (35, 16)), ("f4", 40, (40, 2)), ("f8", 64, (16, 4))])
+def test_longer_rows_of_narrow_matrices_are_whole_lines_or_pairs_of_them(
+    letter: str, rows: int, block: tuple[int, int]
+) -> None:
+    assert _first_choice(np.empty((rows, 300000), letter).T)[1].block == block
+
+
+def _first_choice(x: np.ndarray[Any, Any]) -> tuple[Canonical, CpuPlan]:
+    canonical = placing.moves(x, np.empty(x.shape, x.dtype), x.itemsize).canonical
+    return canonical, model_plan(canonical, lookup.find("znver5"), 1)
