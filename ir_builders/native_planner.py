@@ -55,7 +55,7 @@ def onto_family(planner: int, work: int, prepared: int, params: int) -> int:
     if is_contiguous(planner, work):
         return _copied(planner, work, prepared, params)
     _choose_form(work)
-    size = row_bytes(work)
+    size = row_bytes(planner, work)
     return onto_rows(planner, work, prepared, params, size) if size else _planned(planner, work, prepared, params)
 
 

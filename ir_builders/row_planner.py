@@ -20,13 +20,23 @@ WIDEST = len(known.ROW_WIDTHS) - 1
 WIDTHS, STEPS = len(known.PICKED_WIDTHS), len(known.PICKED_STEPS)
 LEAST_STEP, MOST_STEP = min(map(abs, known.PICKED_STEPS)), max(known.PICKED_STEPS)
 SHORT_SIDE = 4  # fewer rows are not walked innermost
+COPIED, LONG_COPIED = 2 << 10, 4 << 10  # bytes of rows that memcpy copies faster within one core's caches, and the last
 
 
-def row_bytes(work: int) -> int:
+def row_bytes(planner: int, work: int) -> int:
     """Bytes of a row of B of plain moves that have short ones, or few items between those that are moved; else 0."""
     size, form = load64(work + axes.LIST + axes.N) * load64(work + axes.UNIT_A), load64(work + axes.FORM)
-    is_short = load64(work + axes.TYPE) < known.MOVE_TYPES and form == known.ROWS and size <= rows.LONGEST
-    return size if is_short or (form == known.ELEMENTS and size > picked.LINE and _is_picked(work)) else 0
+    are_rows = load64(work + axes.TYPE) < known.MOVE_TYPES and form == known.ROWS
+    served = are_rows and (size <= rows.LONGEST or _are_copied(planner, work, size))
+    return size if served or (form == known.ELEMENTS and size > picked.LINE and _is_picked(work)) else 0
+
+
+def _are_copied(planner: int, work: int, size: int) -> int:
+    """1 for rows of B so long that memcpy copies them in the caches, faster than vectors of a kernel do."""
+    count, place = load64(work + axes.LENGTH), known.PAST_BYTES if size >= LONG_COPIED else known.CACHED_BYTES
+    moved = axes.product(work, 0, count) * load64(work + axes.EACH)
+    fits = size >= COPIED and count <= rows.MOST_AXES and load64(work + axes.FORM) == known.ROWS
+    return fits and load64(planner + known.COPY) != 0 and moved < load64(planner + place)
 
 
 def _is_picked(work: int) -> int:
@@ -42,10 +52,13 @@ def onto_rows(planner: int, work: int, prepared: int, params: int, size: int) ->
     for k in range(load64(params + rows.COUNT)):
         n = load64(params + rows.AXES + rows.AXIS * k + rows.N)
         tasks, moved = tasks * steps_of(n, rows.step_of(params, k)), moved * n
-    weight = max(LEAST_BYTES, max(moved, moved // (2 * size) * ROW_BYTES))
+    kernel, weight = _kernel(work, size), max(LEAST_BYTES, max(moved, moved // (2 * size) * ROW_BYTES))
+    if _are_copied(planner, work, size):  # for ever: no kernel of the layout's own is faster
+        store64(params + rows.COPY, load64(planner + known.COPY))
+        kernel, weight = known.PICKED_ROWS - 8, 0
     if weight >= load64(planner + known.BUDGET):
         return known.HEAVY
-    write_call(planner, work, prepared, params, load64(planner + _kernel(work, size)), tasks, moved, weight)
+    write_call(planner, work, prepared, params, load64(planner + kernel), tasks, moved, weight)
     return known.PLANNED
 
 

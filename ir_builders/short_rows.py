@@ -1,10 +1,11 @@
 """Kernels of short rows, items of odd sizes among them, as functions for `integer_code`.
 
 A row of A becomes a row of B by two moves of one width, the largest power of two that a row has room for: from its
-beginning and up to its end, so that they may overlap. Longer rows have moves to boundaries of B between these. Two axes
-are walked in tiles, so that lines of A are read once where its elements follow each other along another axis than B's.
+beginning and up to its end, so that they may overlap. Longer rows have moves to boundaries of B between these, and the
+longest are copied by the C library, which knows what its machine copies fastest within the caches. Two axes are walked
+in tiles, so that lines of A are read once where its elements follow each other along another axis than B's.
 A task is a tile. Parameters: bytes of a row, the number of other axes, which are two at least, and a tile's edge along
-the first; then of each axis its extent, and its strides in bytes.
+the first; then of each axis its extent, and its strides in bytes; of copied rows behind six axes the address of memcpy.
 """
 
 from __future__ import annotations
@@ -12,19 +13,20 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from .planner_fields import ROW_WIDTHS
-from .words import load64, local, move, store64
+from .words import call, load64, local, move, store64
 
 SIZE, COUNT, EDGE, AXES = 0, 8, 16, 24
 N, A, B, AXIS = 0, 8, 16, 24
 FAR_EDGE = 16  # of a tile along the second axis
 MOST_AXES = 7  # beside the row
+COPY = AXES + AXIS * (MOST_AXES - 1)
 SHORT, LONGEST = 2 * ROW_WIDTHS[-1], 8 << 10  # bytes of rows that two moves move, and of any
 
 OF, TO, INDEX = 0, 8, 16  # where a walk is: bytes from A's and B's bases, and its index along each axis
 WALK_BYTES = INDEX + 8 * MOST_AXES
 
 
-def _kernel(width: int, is_long: bool = False) -> Callable[[int, int, int, int, int, int, int], None]:
+def _kernel(width: int, is_long: bool = False, is_copied: bool = False) -> Callable[[int, int, int, int, int, int, int], None]:
     def rows(a: int, b: int, scalars: int, params: int, scratch: int, begin: int, end: int) -> None:
         walk, rest, edge = local(WALK_BYTES), load64(params + SIZE) - width, load64(params + EDGE)
         near, far = params + AXES, params + AXES + AXIS
@@ -36,21 +38,24 @@ def _kernel(width: int, is_long: bool = False) -> Callable[[int, int, int, int, 
             for _ in range(min(FAR_EDGE, load64(far + N) - load64(walk + INDEX + 8))):
                 of, to = row_of, row_to
                 for _ in range(count):
-                    move(to, of, width)
-                    if is_long:
-                        for at in range(width - (to & width - 1), rest, width):
-                            move(to + at, of + at, width)
-                    move(to + rest, of + rest, width)
+                    if is_copied:
+                        call(load64(params + COPY), to, of, load64(params + SIZE))
+                    else:
+                        move(to, of, width)
+                        if is_long:
+                            for at in range(width - (to & width - 1), rest, width):
+                                move(to + at, of + at, width)
+                        move(to + rest, of + rest, width)
                     of, to = of + near_a, to + near_b
                 row_of, row_to = row_of + far_a, row_to + far_b
             advance(walk, params)
 
-    rows.__name__ = "long_rows" if is_long else f"rows_of_{width}"
+    rows.__name__ = "copied_rows" if is_copied else "long_rows" if is_long else f"rows_of_{width}"
     return rows
 
 
-KERNELS = (*map(_kernel, ROW_WIDTHS), _kernel(ROW_WIDTHS[-1], True))
-globals().update((made.__name__, made) for made in KERNELS)  # rows_of_2 and so on, long_rows
+KERNELS = (*map(_kernel, ROW_WIDTHS), _kernel(ROW_WIDTHS[-1], True), _kernel(1, is_copied=True))
+globals().update((made.__name__, made) for made in KERNELS)  # rows_of_2 and so on, long_rows, copied_rows
 
 
 def begin_walk(walk: int, params: int, task: int) -> None:

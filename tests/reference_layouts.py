@@ -18,8 +18,8 @@ from ttc_llvm.ir_builders.picked_rows import LINE
 from ttc_llvm.ir_builders.planner_fields import RANKS
 from ttc_llvm.ir_builders.pool_layout import HELD_BYTES, SERIAL_BYTES
 from ttc_llvm.ir_builders.prepared_calls import LEAST_BYTES
-from ttc_llvm.ir_builders.row_planner import ALONG, CROSSING, ROW_BYTES, SHORT_SIDE, TILE_BYTES
-from ttc_llvm.ir_builders.short_rows import FAR_EDGE, LONGEST, SHORT
+from ttc_llvm.ir_builders.row_planner import ALONG, COPIED, CROSSING, LONG_COPIED, ROW_BYTES, SHORT_SIDE, TILE_BYTES
+from ttc_llvm.ir_builders.short_rows import FAR_EDGE, LONGEST, MOST_AXES, SHORT
 from ttc_llvm.lowering.items import as_items
 from ttc_llvm.lowering.plan import CpuPlan
 from ttc_llvm.machine.target import Target
@@ -59,9 +59,10 @@ def planned(of: Strided, to: Strided, scale: Scaling, odd: int, target: Target, 
         return fields.MANY_AXES
     if scale is PLAIN:
         size = static(placed.canonical.axes[0].extent) * placed.canonical.b.itemsize
-        is_short = (shared.form, shared.step) == (Form.ROWS, 1) and size <= LONGEST
-        if is_short or _is_picked(shared, placed.canonical, size):
-            return _short(placed, size, bits, budget, (*_reach(of), *_reach(to)))
+        are_rows = (shared.form, shared.step) == (Form.ROWS, 1)
+        copied = are_rows and _are_copied(placed.canonical, size, target)
+        if copied or (are_rows and size <= LONGEST) or _is_picked(shared, placed.canonical, size):
+            return _short(placed, size, bits, budget, (*_reach(of), *_reach(to)), copied)
     cost = weight(shared, placed.canonical, target)
     if cost >= budget:
         return fields.HEAVY
@@ -80,8 +81,15 @@ def _copied(placed: Placed, bits: tuple[int, ...], target: Target, budget: int) 
     return name, *offsets, (size, step), -(-size // step), *bits, budget, 0, parts, size < 4 * HELD_BYTES, 0
 
 
+def _are_copied(canonical: Canonical, size: int, target: Target) -> bool:
+    """True for long rows in the caches."""
+    own = target.l2 * 5 // 4
+    fits = canonical.bytes_moved < (max(own, target.kept) if size >= LONG_COPIED else own)
+    return size >= COPIED and fits and len(canonical.axes) <= MOST_AXES
+
+
 def _short(
-    placed: Placed, size: int, bits: tuple[int, ...], budget: int, reaches: tuple[int, ...]
+    placed: Placed, size: int, bits: tuple[int, ...], budget: int, reaches: tuple[int, ...], copied: bool
 ) -> tuple[Any, ...] | int:
     """The same where rows are short: in place of the family stands the kernel's name."""
     unit = placed.canonical.b.itemsize
@@ -96,13 +104,13 @@ def _short(
         near, far = far, near
     edge = max(1, min(CROSSING if crosses else ALONG, TILE_BYTES // size) // min(far[0], FAR_EDGE))
     tasks = -(-near[0] // edge) * -(-far[0] // FAR_EDGE) * prod(extent for extent, _, _ in others)
-    weight = max(LEAST_BYTES, 2 * rows * size, rows * ROW_BYTES)
+    weight = 0 if copied else max(LEAST_BYTES, 2 * rows * size, rows * ROW_BYTES)
     if weight >= budget:
         return fields.HEAVY
     words = (number for n, a, b in (near, far, *others) for number in (n, a * unit, b * unit))
     params = (size, len(axes), edge, *words)
     offsets = placed.offset_a * unit, placed.offset_b * unit
-    name = "long_rows"
+    name = "copied_rows" if copied else "long_rows"
     if abs(static(placed.canonical.axes[0].stride_a)) != 1:
         step = static(placed.canonical.axes[0].stride_a)
         name = next(name for name, which in fields.PICKED.items() if which == (unit, step))

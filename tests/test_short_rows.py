@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import random
 from collections.abc import Iterator
 from itertools import pairwise
@@ -22,6 +23,7 @@ from ttc_llvm.operands.addresses import data_address
 CASES = 25
 NEVER = 1 << 60
 POISON = 0xEE
+MEMCPY = ctypes.cast(ctypes.CDLL(None).memcpy, ctypes.c_void_p).value
 
 
 def shapes(draw: random.Random) -> Iterator[list[int]]:
@@ -43,14 +45,15 @@ def strided(draw: random.Random, shape: list[int], size: int) -> tuple[list[int]
 @pytest.mark.parametrize("name", layout_code.ROWS)
 def test_rows_of_every_length_arrive(name: str) -> None:
     source, draw = getattr(rows, name), random.Random(name)
-    width = int(name.rpartition("_")[2]) if name != "long_rows" else rows.SHORT
-    native = compiled(source)[0]
-    given = shapes(draw)
+    width = int(name.rpartition("_")[2]) if name[-1].isdigit() else rows.SHORT
+    native, given = compiled(source)[0], shapes(draw)
+    most = rows.MOST_AXES - (name == "copied_rows")
     for _ in range(CASES):
-        shape, size, edge = next(given), draw.randint(width, 2 * width), draw.choice((1, 16, 20, 512))
+        shape, size, edge = next(given)[:most], draw.randint(width, 2 * width), draw.choice((1, 16, 20, 512))
         (steps_a, span_a), (steps_b, span_b) = (strided(draw, shape, size) for _ in range(2))
         x = np.random.default_rng(draw.randrange(99)).integers(0, 256, span_a + 64, np.uint8)
-        params = np.array([size, len(shape), edge, *np.ravel([*zip(shape, steps_a, steps_b, strict=True)])], np.int64)
+        words = [size, len(shape), edge, *np.ravel([*zip(shape, steps_a, steps_b, strict=True)])]
+        params = np.array([*words, *[MEMCPY] * (rows.COPY // 8 + 1 - len(words))], np.int64)
         tasks = prod(-(-n // rows.step_of(data_address(params), k)) for k, n in enumerate(shape))
         edges = sorted({0, tasks, *(draw.randrange(tasks + 1) for _ in range(4))})
         of = np.lib.stride_tricks.as_strided(x[7:], (*shape, size), (*steps_a, 1))
@@ -63,7 +66,7 @@ def test_rows_of_every_length_arrive(name: str) -> None:
 
 
 @pytest.mark.parametrize("threads", [1, 3])
-@pytest.mark.parametrize("kind", ["S3", "S5", "V6", "V7", "V12", "V24", "U8", "V77", "3u1", "2f8", "16f8", "130f8"])
+@pytest.mark.parametrize("kind", ["S3", "S5", "V6", "V7", "V12", "V24", "U8", "V77", "3u1", "2f8", "16f8", "130f8", "256f8", "2000f8"])
 def test_arrays_of_odd_items_and_short_rows(kind: str, threads: int) -> None:
     """A digit first: a last axis of so many elements, which stays the last."""
     draw, row, item = random.Random(kind), (), np.dtype(kind)

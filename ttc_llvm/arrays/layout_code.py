@@ -38,7 +38,7 @@ _ENTRIES = {
     "transpose": _ENTRY, "ascontiguousarray": _ENTRY, "asfortranarray": _ENTRY, "arrays_moved": _LAYOUTS,
     "memory_moved": _LAYOUTS, "solution_moved": _SOLUTIONS, "copy_bytes": _COPY, "copy_bytes_past": _COPY,
 }  # fmt: skip
-ROWS = (*(f"rows_of_{width}" for width in ROW_WIDTHS), "long_rows")
+ROWS = (*(f"rows_of_{width}" for width in ROW_WIDTHS), "long_rows", "copied_rows")
 _ENTRIES |= dict.fromkeys(ROWS, _ROWS) | dict.fromkeys(PICKED, _PICKED)
 _HOMES = {name: home for name, (home, _) in _NATIVE.items()} | _ENTRIES
 
