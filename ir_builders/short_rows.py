@@ -22,11 +22,12 @@ MOST_AXES = 7  # beside the row
 COPY = AXES + AXIS * (MOST_AXES - 1)
 SHORT, LONGEST = 2 * ROW_WIDTHS[-1], 8 << 10  # bytes of rows that two moves move, and of any
 
+Rows = Callable[[int, int, int, int, int, int, int], None]
 OF, TO, INDEX = 0, 8, 16  # where a walk is: bytes from A's and B's bases, and its index along each axis
 WALK_BYTES = INDEX + 8 * MOST_AXES
 
 
-def _kernel(width: int, is_long: bool = False, is_copied: bool = False) -> Callable[[int, int, int, int, int, int, int], None]:
+def _kernel(width: int, is_long: bool = False, is_copied: bool = False) -> Rows:
     def rows(a: int, b: int, scalars: int, params: int, scratch: int, begin: int, end: int) -> None:
         walk, rest, edge = local(WALK_BYTES), load64(params + SIZE) - width, load64(params + EDGE)
         near, far = params + AXES, params + AXES + AXIS

@@ -18,7 +18,15 @@ from ttc_llvm.ir_builders.picked_rows import LINE
 from ttc_llvm.ir_builders.planner_fields import RANKS
 from ttc_llvm.ir_builders.pool_layout import HELD_BYTES, SERIAL_BYTES
 from ttc_llvm.ir_builders.prepared_calls import LEAST_BYTES
-from ttc_llvm.ir_builders.row_planner import ALONG, COPIED, CROSSING, LONG_COPIED, ROW_BYTES, SHORT_SIDE, TILE_BYTES
+from ttc_llvm.ir_builders.row_planner import (
+    ALONG,
+    COPIED,
+    CROSSING,
+    LONG_COPIED,
+    ROW_BYTES,
+    SHORT_SIDE,
+    TILE_BYTES,
+)
 from ttc_llvm.ir_builders.short_rows import FAR_EDGE, LONGEST, MOST_AXES, SHORT
 from ttc_llvm.lowering.items import as_items
 from ttc_llvm.lowering.plan import CpuPlan

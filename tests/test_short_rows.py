@@ -23,6 +23,7 @@ from ttc_llvm.operands.addresses import data_address
 CASES = 25
 NEVER = 1 << 60
 POISON = 0xEE
+KINDS = "S3", "S5", "V6", "V7", "V12", "V24", "U8", "V77", "3u1", "2f8", "16f8", "130f8", "256f8", "2000f8"
 MEMCPY = ctypes.cast(ctypes.CDLL(None).memcpy, ctypes.c_void_p).value
 
 
@@ -66,7 +67,7 @@ def test_rows_of_every_length_arrive(name: str) -> None:
 
 
 @pytest.mark.parametrize("threads", [1, 3])
-@pytest.mark.parametrize("kind", ["S3", "S5", "V6", "V7", "V12", "V24", "U8", "V77", "3u1", "2f8", "16f8", "130f8", "256f8", "2000f8"])
+@pytest.mark.parametrize("kind", KINDS)
 def test_arrays_of_odd_items_and_short_rows(kind: str, threads: int) -> None:
     """A digit first: a last axis of so many elements, which stays the last."""
     draw, row, item = random.Random(kind), (), np.dtype(kind)
