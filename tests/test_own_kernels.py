@@ -138,6 +138,13 @@ def test_rows_off_a_line_are_joined_by_what_fetches_rows_ahead(row: int, joined:
     assert (resolve(canonical, found, target).store is Store.JOINED) is joined
 
 
+def test_rows_that_are_prefetched_are_copied_some_lines_at_a_time() -> None:
+    x = np.empty((160, 128, 4, 144), "f4")[:, ::2].transpose(1, 2, 0, 3)
+    canonical = placing.moves(x, np.empty(x.shape, "f4"), 4).canonical
+    plan = own_plans.modelled(canonical, lookup.find("znver5"), 1, FREE)
+    assert plan.block == (64, 1, 1, 1) and plan.tile[0] == 144 and plan.prefetch == own_plans.ROWS_AHEAD // 256
+
+
 @pytest.mark.parametrize(("letter", "columns", "fetch"), [("f4", 20, Fetch.BLOCKS), ("f8", 40, Fetch.ROWS)])
 def test_narrow_matrices_are_read_whole(letter: str, columns: int, fetch: Fetch) -> None:
     plan = _first_choice(np.empty((300000, columns), letter).T)[1]

@@ -32,6 +32,7 @@ LEAST_ROW = 8 << 10  # bytes of mirrored rows with such prefetches
 SHORT_ROW, WIDE_ITEM = 2 << 10, 8  # bytes of rows and of items that are written into a last cache that keeps them
 ROWS_AHEAD, MOST_JOINED = 6 << 10, 8 << 10  # bytes, as far ahead as rows are prefetched, and of the longest of those
 LEAST_JOINED, LEAST_GATHERED, LEAST_PAST = 128, 192, 256  # of rows that are joined, in scratch, within the last cache
+LEAST_FETCHED = 256  # bytes of a micro-tile of rows that are prefetched, or a whole row
 KEPT_AHEAD = 4  # the same of pixels that the last cache keeps
 ORDINARY, STREAMED = Forced(streaming=False), Forced(streaming=True)
 SMALL = ORDINARY  # of arrays that caches hold: nothing is gained by storing past them
@@ -122,13 +123,23 @@ def _rows_ahead(canonical: Canonical, plan: CpuPlan, target: Target, threads: in
     follow each other in A as in B stay in scratch."""
     size, ordered = static(canonical.extents[0]) * canonical.b.itemsize, canonical.along("a") == canonical.along("b")
     if size % target.line == 0:
-        return plan if plan.store is Store.CACHED else _rows_fetched(canonical, plan)
+        return plan if plan.store is Store.CACHED else _rows_fetched(canonical, _some_lines(canonical, plan))
     if not ordered and size < LEAST_JOINED:
         return plan
     joined = _rows_fetched(canonical, joined_plan(canonical, target, SLOTS, Fetch.BLOCKS, 0))
     gathered = ordered and resolve(canonical, joined, target).store is not Store.JOINED
     least = LEAST_PAST if canonical.bytes_moved <= target.kept else LEAST_GATHERED if gathered else LONG_ROW
     return joined if size >= least else model_plan(canonical, target, threads, ORDINARY)
+
+
+def _some_lines(canonical: Canonical, plan: CpuPlan) -> CpuPlan:
+    """The plan with micro-tiles of some lines of a row: finding what to prefetch for single ones takes longer than
+    copying them, up to 2 times as long in all."""
+    row, least = canonical.extents[0], LEAST_FETCHED // canonical.b.itemsize
+    if plan.block_elements >= least:
+        return plan
+    rest = (1,) * (len(plan.block) - 1)
+    return plan.changed(block=(min(row, least), *rest), tile=(row, *plan.tile[1:]), panel=())
 
 
 def _rows_fetched(canonical: Canonical, plan: CpuPlan) -> CpuPlan:
