@@ -436,14 +436,18 @@ def test_mistakes_stop_the_configuration(project: Project) -> None:
 
 @one_generator
 def test_objects_have_to_fit_the_system(project: Project) -> None:
-    cross = ("-DCMAKE_SYSTEM_NAME=Linux", "-DCMAKE_SYSTEM_PROCESSOR=arm64", "-DCMAKE_C_COMPILER_WORKS=1",
-             "-DCMAKE_CXX_COMPILER_WORKS=1")  # fmt: skip
-    for cpu, fits in (("", False), ("CPU haswell", False), ("CPU neoverse-n1", True)):
-        project.write(main_c=MAIN, CMakeLists=ONE.format(cpu))
-        done = project.configure(*cross)
+    works = ("-DCMAKE_C_COMPILER_WORKS=1", "-DCMAKE_CXX_COMPILER_WORKS=1")
+    for system, processor, cpu, wrong in (
+        ("Linux", "arm64", "", "PROCESSOR arm64"), ("Linux", "arm64", "haswell", "PROCESSOR arm64"),
+        ("Linux", "arm64", "neoverse-n1", ""), ("Linux", "armv7l", "neoverse-n1", "PROCESSOR armv7l"),
+        ("Linux", "aarch64", "aarch64-apple-darwin", "NAME Linux"), ("Windows", "AMD64", "haswell", "NAME Windows"),
+    ):  # fmt: skip
+        project.write(main_c=MAIN, CMakeLists=ONE.format(cpu and f"CPU {cpu}"))
+        shutil.rmtree(project.build, ignore_errors=True)
+        done = project.configure(f"-DCMAKE_SYSTEM_NAME={system}", f"-DCMAKE_SYSTEM_PROCESSOR={processor}", *works)
         said = " ".join(done.stderr.split())
-        assert (done.returncode == 0) == fits, said
-        assert fits or "do not fit CMAKE_SYSTEM_PROCESSOR arm64: give a CPU of that system" in said
+        assert (done.returncode == 0) == (not wrong), said
+        assert not wrong or f"do not fit CMAKE_SYSTEM_{wrong}: give a CPU of that system" in said
 
 
 @one_generator
@@ -480,7 +484,6 @@ def shown(language: str) -> list[str]:
 
 
 PAGE = """\
-#include <stddef.h>
 #include "transposes.h"
 #include "sTranspose210_8x16x16.h"
 static float a[3 * 30720], b[3 * 30720];

@@ -165,13 +165,18 @@ def test_code_as_text_says_what_functions_are(tmp_path: Path) -> None:
 # --- the header -----------------------------------------------------------------------------------------
 
 USE = """
+#if defined(__cplusplus) && defined(_OPENMP)
+extern "C" {{ // as programs do around headers of C
+#endif
 #include "{0}.h"
 #include "{1}.h"
 #include "{2}.h"
 #include "{3}.h"
 #include "{4}.h"
 #include "{5}.h"
-#include <stddef.h>
+#if defined(__cplusplus) && defined(_OPENMP)
+}}
+#endif
 static float a[{0}_ELEMENTS_A], b[{0}_ELEMENTS_B];
 static const int64_t size[{0}_RANK] = {0}_SIZE, perm[] = {0}_PERM, strides[] = {0}_STRIDES_A;
 static const int other[] = {{7, 7}};

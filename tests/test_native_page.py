@@ -45,13 +45,13 @@ def test_commands_and_code(tmp_path: Path) -> None:
     code, contraction = blocks("c")
     head, _, body = code.partition("\n\n")
     source = f"{head}\nstatic float a[62000], b[70000];\nint main(void)\n{{\n{body}\n    return 0;\n}}\n"
-    (tmp_path / "program.c").write_text("#include <stddef.h>\n" + source)
+    (tmp_path / "program.c").write_text(source)
     ((driver, *rest),) = commands("cc program.c")
     run(compiler(driver), *STRICT, *rest, cwd=tmp_path)
     run(tmp_path / "program")
     head, _, body = contraction.partition("\n\n")
     tensors = "static double a[24 * 16 * 8 * 12], b[8 * 12 * 20 * 10], c[24 * 16 * 20 * 10];"
-    source = f"#include <stddef.h>\n{head}\n{tensors}\nint main(void)\n{{\n{body}\n    return 0;\n}}\n"
+    source = f"{head}\n{tensors}\nint main(void)\n{{\n{body}\n    return 0;\n}}\n"
     (tmp_path / "contract.c").write_text(source)
     run(compiler(driver), *STRICT, "contract.c", *tmp_path.glob("*Contract*.o"), "-o", "contract", cwd=tmp_path)
     run(tmp_path / "contract")

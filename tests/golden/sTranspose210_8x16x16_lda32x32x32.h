@@ -44,6 +44,7 @@
 #ifndef TTC_sTranspose210_8x16x16_lda32x32x32_H
 #define TTC_sTranspose210_8x16x16_lda32x32x32_H
 
+#include <stddef.h>
 #include <stdint.h>
 #ifdef _OPENMP
 #  if defined(__has_include)
@@ -56,6 +57,10 @@
 extern "C"
 #    endif
 int omp_get_max_threads(void);
+#  elif defined(__cplusplus)
+extern "C++" {
+#    include <omp.h>
+}
 #  else
 #    include <omp.h>
 #  endif

@@ -43,6 +43,7 @@
 #ifndef TTC_transposes_H
 #define TTC_transposes_H
 
+#include <stddef.h>
 #include <stdint.h>
 #ifdef _OPENMP
 #  if defined(__has_include)
@@ -55,6 +56,10 @@
 extern "C"
 #    endif
 int omp_get_max_threads(void);
+#  elif defined(__cplusplus)
+extern "C++" {
+#    include <omp.h>
+}
 #  else
 #    include <omp.h>
 #  endif

@@ -43,9 +43,12 @@
 #ifndef TTC_zcTranspose10_384x355_conj_H
 #define TTC_zcTranspose10_384x355_conj_H
 
+#include <stddef.h>
 #include <stdint.h>
 #ifdef __cplusplus
+extern "C++" {
 #include <complex>
+}
 #endif
 #ifdef _OPENMP
 #  if defined(__has_include)
@@ -58,6 +61,10 @@
 extern "C"
 #    endif
 int omp_get_max_threads(void);
+#  elif defined(__cplusplus)
+extern "C++" {
+#    include <omp.h>
+}
 #  else
 #    include <omp.h>
 #  endif

@@ -305,9 +305,18 @@ function(_ttc_check_system function target triple)
       set(system ${name})
     endif()
   endforeach()
-  if(system MATCHES "^(x86_64|aarch64|riscv64|powerpc64le|powerpc64|wasm32)$" AND NOT system STREQUAL objects)
-    message(FATAL_ERROR "${function}(${target}): objects for ${triple} do not fit CMAKE_SYSTEM_PROCESSOR"
-      " ${CMAKE_SYSTEM_PROCESSOR}: give a CPU of that system, such as those that ttc info --targets lists")
+  set(known "x86_64|aarch64|riscv64|powerpc64le|powerpc64|wasm32|i[3-6]86|arm|armv[5-7].*|riscv32|ppc|mips.*|s390x")
+  set(wrong)
+  if(system MATCHES "^(${known})$" AND NOT system STREQUAL objects)
+    set(wrong "CMAKE_SYSTEM_PROCESSOR ${CMAKE_SYSTEM_PROCESSOR}")
+  elseif(CMAKE_SYSTEM_NAME STREQUAL "Windows"
+      OR (CMAKE_SYSTEM_NAME STREQUAL "Darwin" AND NOT triple MATCHES "darwin")
+      OR (CMAKE_SYSTEM_NAME STREQUAL "Linux" AND triple MATCHES "darwin"))
+    set(wrong "CMAKE_SYSTEM_NAME ${CMAKE_SYSTEM_NAME}")
+  endif()
+  if(wrong)
+    message(FATAL_ERROR "${function}(${target}): objects for ${triple} do not fit ${wrong}:"
+      " give a CPU of that system, such as those that ttc info --targets lists")
   endif()
 endfunction()
 

@@ -35,6 +35,10 @@ OPENMP_HEADER = """\
 extern "C"
 #    endif
 int omp_get_max_threads(void);
+#  elif defined(__cplusplus)
+extern "C++" {
+#    include <omp.h>
+}
 #  else
 #    include <omp.h>
 #  endif
@@ -57,12 +61,13 @@ def element_type(dtype: str, t: DType) -> str:
 
 
 def includes(every: Iterable[AnyEntry], plans: bool) -> str:
-    """The #include lines that the declarations of these threaded entries need, and those of plans."""
+    """The #include lines that the declarations of these threaded entries need, and those of plans. They have C++ linkage
+    where a program includes the header in a block of `extern "C"`, as it does with C's."""
     found = list(every)
     threaded = plans or any(may_thread(entry) for entry in found)
     has_complex = any(map(is_complex, found))
-    cpp = "#ifdef __cplusplus\n#include <complex>\n#endif\n" if has_complex else ""
-    return "#include <stdint.h>\n" + cpp + (OPENMP_HEADER if threaded else "")
+    cpp = '#ifdef __cplusplus\nextern "C++" {\n#include <complex>\n}\n#endif\n' if has_complex else ""
+    return "#include <stddef.h>\n#include <stdint.h>\n" + cpp + (OPENMP_HEADER if threaded else "")
 
 
 def is_complex(entry: AnyEntry) -> bool:
@@ -136,7 +141,7 @@ def _inline(entry: AnyEntry) -> str:
         *_bounded(entry),
         "#pragma omp parallel for num_threads(parts) schedule(static, 1)",
         "    for (part = 0; part < parts; ++part)",
-        f"        {parted(entry).name}({given}, part, parts{', 0' * entry.zeros});",
+        f"        {parted(entry).name}({given}, part, parts{', NULL, 0' if entry.zeros else ''});",
         "#else",
         *alone,
         "#endif",
