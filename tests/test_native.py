@@ -184,6 +184,13 @@ static const int other[] = {{7, 7}};
 static std::complex<double> x[{1}_ELEMENTS_A], alpha(1, 2);
 static std::complex<float> y[{1}_ELEMENTS_B];
 #define ALPHA alpha
+static void templates(void)
+{{
+    {1}<300, 200>(x, y, alpha, NULL, NULL);
+    {1}_beta_omp<3, 5>(x, y, alpha, 1.0, NULL, NULL);
+    {1}<9, 7>(&x[0], &y[0], static_cast<const void *>(&alpha), NULL, NULL);
+    {4}<80, 80>(x, alpha, NULL);
+}}
 #else
 static double _Complex x[{1}_ELEMENTS_A], alpha = 2;
 static float _Complex y[{1}_ELEMENTS_B];
@@ -202,6 +209,9 @@ int run(void)
     {4}_any_omp(x, ALPHA, other, NULL);
     {5}_omp(x, y, ALPHA);
     {5}_beta_part(x, y, ALPHA, ALPHA, 0, {5}_TERMS);
+#ifdef __cplusplus
+    templates();
+#endif
     return (int)perm[0] + TTC_ABI + {0}_STACK + {3}_RANK + (int)sizeof({0}_GENERATOR);
 }}
 """

@@ -345,7 +345,27 @@ static inline void zcTranspose10_384x355_conj(const ttc_complex_double *TTC_REST
     zcTranspose10_384x355_conj_any(A, B, alpha, size, lda, ldb);
 }
 template<int size0, int size1>
+static inline void zcTranspose10_384x355_conj(const std::complex<double> *TTC_RESTRICT A, std::complex<float> *TTC_RESTRICT B, std::complex<double> alpha, const int *lda, const int *ldb)
+{
+    if (size0 == 384 && size1 == 355) {
+        zcTranspose10_384x355_conj(A, B, alpha, lda, ldb);
+        return;
+    }
+    const int size[] = {size0, size1};
+    zcTranspose10_384x355_conj_any(A, B, alpha, size, lda, ldb);
+}
+template<int size0, int size1>
 static inline void zcTranspose10_384x355_conj_part(const ttc_complex_double *TTC_RESTRICT A, ttc_complex_float *TTC_RESTRICT B, const ttc_complex_double *alpha, const int *lda, const int *ldb, int part, int parts)
+{
+    if (size0 == 384 && size1 == 355) {
+        zcTranspose10_384x355_conj_part(A, B, alpha, lda, ldb, part, parts);
+        return;
+    }
+    const int size[] = {size0, size1};
+    zcTranspose10_384x355_conj_any_part(A, B, alpha, size, lda, ldb, part, parts);
+}
+template<int size0, int size1>
+static inline void zcTranspose10_384x355_conj_part(const std::complex<double> *TTC_RESTRICT A, std::complex<float> *TTC_RESTRICT B, std::complex<double> alpha, const int *lda, const int *ldb, int part, int parts)
 {
     if (size0 == 384 && size1 == 355) {
         zcTranspose10_384x355_conj_part(A, B, alpha, lda, ldb, part, parts);
@@ -365,7 +385,27 @@ static inline void zcTranspose10_384x355_conj_beta(const ttc_complex_double *TTC
     zcTranspose10_384x355_conj_any_beta(A, B, alpha, beta, size, lda, ldb);
 }
 template<int size0, int size1>
+static inline void zcTranspose10_384x355_conj_beta(const std::complex<double> *TTC_RESTRICT A, std::complex<float> *TTC_RESTRICT B, std::complex<double> alpha, std::complex<double> beta, const int *lda, const int *ldb)
+{
+    if (size0 == 384 && size1 == 355) {
+        zcTranspose10_384x355_conj_beta(A, B, alpha, beta, lda, ldb);
+        return;
+    }
+    const int size[] = {size0, size1};
+    zcTranspose10_384x355_conj_any_beta(A, B, alpha, beta, size, lda, ldb);
+}
+template<int size0, int size1>
 static inline void zcTranspose10_384x355_conj_beta_part(const ttc_complex_double *TTC_RESTRICT A, ttc_complex_float *TTC_RESTRICT B, const ttc_complex_double *alpha, const ttc_complex_double *beta, const int *lda, const int *ldb, int part, int parts)
+{
+    if (size0 == 384 && size1 == 355) {
+        zcTranspose10_384x355_conj_beta_part(A, B, alpha, beta, lda, ldb, part, parts);
+        return;
+    }
+    const int size[] = {size0, size1};
+    zcTranspose10_384x355_conj_any_beta_part(A, B, alpha, beta, size, lda, ldb, part, parts);
+}
+template<int size0, int size1>
+static inline void zcTranspose10_384x355_conj_beta_part(const std::complex<double> *TTC_RESTRICT A, std::complex<float> *TTC_RESTRICT B, std::complex<double> alpha, std::complex<double> beta, const int *lda, const int *ldb, int part, int parts)
 {
     if (size0 == 384 && size1 == 355) {
         zcTranspose10_384x355_conj_beta_part(A, B, alpha, beta, lda, ldb, part, parts);
@@ -385,7 +425,27 @@ static inline void zcTranspose10_384x355_conj_omp(const ttc_complex_double *TTC_
     zcTranspose10_384x355_conj_any_omp(A, B, alpha, size, lda, ldb);
 }
 template<int size0, int size1>
+static inline void zcTranspose10_384x355_conj_omp(const std::complex<double> *TTC_RESTRICT A, std::complex<float> *TTC_RESTRICT B, std::complex<double> alpha, const int *lda, const int *ldb)
+{
+    if (size0 == 384 && size1 == 355) {
+        zcTranspose10_384x355_conj_omp(A, B, alpha, lda, ldb);
+        return;
+    }
+    const int size[] = {size0, size1};
+    zcTranspose10_384x355_conj_any_omp(A, B, alpha, size, lda, ldb);
+}
+template<int size0, int size1>
 static inline void zcTranspose10_384x355_conj_beta_omp(const ttc_complex_double *TTC_RESTRICT A, ttc_complex_float *TTC_RESTRICT B, const ttc_complex_double *alpha, const ttc_complex_double *beta, const int *lda, const int *ldb)
+{
+    if (size0 == 384 && size1 == 355) {
+        zcTranspose10_384x355_conj_beta_omp(A, B, alpha, beta, lda, ldb);
+        return;
+    }
+    const int size[] = {size0, size1};
+    zcTranspose10_384x355_conj_any_beta_omp(A, B, alpha, beta, size, lda, ldb);
+}
+template<int size0, int size1>
+static inline void zcTranspose10_384x355_conj_beta_omp(const std::complex<double> *TTC_RESTRICT A, std::complex<float> *TTC_RESTRICT B, std::complex<double> alpha, std::complex<double> beta, const int *lda, const int *ldb)
 {
     if (size0 == 384 && size1 == 355) {
         zcTranspose10_384x355_conj_beta_omp(A, B, alpha, beta, lda, ldb);

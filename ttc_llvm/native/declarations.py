@@ -61,8 +61,8 @@ def element_type(dtype: str, t: DType) -> str:
 
 
 def includes(every: Iterable[AnyEntry], plans: bool) -> str:
-    """The #include lines that the declarations of these threaded entries need, and those of plans. They have C++ linkage
-    where a program includes the header in a block of `extern "C"`, as it does with C's."""
+    """The #include lines that the declarations of these threaded entries need, and those of plans. What these bring has
+    the linkage of C++ also where a program includes the header in a block of `extern "C"`, as it does with C's."""
     found = list(every)
     threaded = plans or any(may_thread(entry) for entry in found)
     has_complex = any(map(is_complex, found))
@@ -173,34 +173,42 @@ def cpp(every: Sequence[AnyEntry]) -> str:
     """Declarations for C++ alone: overloads for std::complex, and of transpositions the paper's spelling, extents as
     template arguments, which stands for the specialised kernel at its own extents and else for that of any."""
     found = [_overload(entry) for entry in every if is_complex(entry) and entry.parameters]
-    found += [_template(x) for x in every if isinstance(x, Entry) and _has_template(x)]
+    for entry in every:
+        if isinstance(entry, Entry) and _has_template(entry):
+            found.append(_template(entry, signature(entry)))
+            found += [_template(entry, _typed_signature(entry))] if is_complex(entry) else []
     return "\n".join(['#ifdef __cplusplus\nextern "C++" {', *found, "}\n#endif\n"]) if found else ""
 
 
-def _overload(entry: AnyEntry) -> str:
+def _typed_signature(entry: AnyEntry) -> str:
+    """The entry's result, name and parameters with std::complex."""
     a, b, compute = (CPP_TYPES.get(t.stored, c_type(t)) for t in entry.types)
     kinds = {
         Role.READ: f"const {a} *TTC_RESTRICT ", Role.WRITTEN: f"{b} *TTC_RESTRICT ", Role.BOTH: f"{b} *",
         Role.SCALAR: f"{compute} ",
     }  # fmt: skip
+    taken = ", ".join((kinds[p.role] if p.role in kinds else _kind(entry, p)) + p.name for p in entry.parameters)
+    return f"void {entry.name}({taken})"
+
+
+def _overload(entry: AnyEntry) -> str:
     written = "static_cast<void *>({})"
     passed = {Role.READ: "static_cast<const void *>({})", Role.WRITTEN: written, Role.BOTH: written, Role.SCALAR: "&{}"}
-    taken = ", ".join((kinds[p.role] if p.role in kinds else _kind(entry, p)) + p.name for p in entry.parameters)
     given = ", ".join(passed.get(p.role, "{}").format(p.name) for p in entry.parameters)
-    return f"static inline void {entry.name}({taken})\n{{\n    {entry.name}({given});\n}}"
+    return f"static inline {_typed_signature(entry)}\n{{\n    {entry.name}({given});\n}}"
 
 
 def _has_template(entry: Entry) -> bool:
     return bool(entry.extents) and entry.sizes is Sizes.OWN and not entry.problem.terms
 
 
-def _template(entry: Entry) -> str:
+def _template(entry: Entry, declared: str) -> str:
     size = entry.problem.size
     labels = [f"size{k}" for k in range(len(size))]
     general = replace(entry, sizes=Sizes.ANY)
     lines = [
         f"template<{', '.join(f'int {label}' for label in labels)}>",
-        f"static inline {signature(entry)}",
+        f"static inline {declared}",
         "{",
         *_own_size(entry, labels),
         f"    const int size[] = {{{', '.join(labels)}}};",
