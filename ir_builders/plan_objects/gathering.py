@@ -34,9 +34,10 @@ def write(library: int, kernel: int, work: int, near: int, room: int, call: int)
     store64(tile + NEAR, near)
     _cut(work, tile, room)
     step, reach = load64(tile + STEP), load64(tile + RUN) * load64(tile + STEP) * size
-    if step == 0 or (step < _n(work, load64(tile + CUT)) and reach < f.STREAMED_LINE):
+    if step == 0 or not _take_sides(work, tile, (room - PADDING) // (reach + PADDING)):
         return 0
-    if not _take_sides(work, tile, (room - PADDING) // (reach + PADDING)):
+    goes_on = step < _n(work, load64(tile + CUT)) or load64(tile + TOGETHER) > load64(tile + CUT) + 1
+    if goes_on and reach < f.STREAMED_LINE:  # a run that begins within a line has to go on to the next one
         return 0
     store64(call + f.GATHERED, kernel)
     store64(call + f.TILES, load64(library + f.RUN_TILES))
