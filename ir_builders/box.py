@@ -28,7 +28,8 @@ class Box:
     that in a whole tile (0 = known at run time only); the loops around, outermost first.
 
     A loop that makes a single step is not among them. starts: by axis, the element at which those loops begin;
-    ahead: by place, bytes from a sum's tile of A to one that is read soon.
+    ahead: by place, bytes from a sum's tile of A to one that is read soon; task: whether the box is in the first task
+    of its chained runs, and in the last one, where runs go on from task to task.
     """
 
     pointers: dict[Place, ir.Value]
@@ -38,6 +39,7 @@ class Box:
     loops: tuple[LoopState, ...] = ()
     ahead: dict[Place, Int] | None = None
     starts: dict[int, Int] = field(default_factory=dict)
+    task: RunEnds | None = None
 
     def ends(self, node: Micro) -> tuple[ir.Value, ir.Value]:
         """The pointers at which a micro-tile reads and writes."""
@@ -57,8 +59,8 @@ class Box:
 
     def run_ends(self, b: ir.IRBuilder, line: PartialLine) -> RunEnds:
         """The ends of the run that passes this partial line on."""
-        first: ir.Value = ir.Constant(I1, 1)
-        last: ir.Value = ir.Constant(I1, 1)
+        first: ir.Value = ir.Constant(I1, 1) if self.task is None else self.task.first
+        last: ir.Value = ir.Constant(I1, 1) if self.task is None else self.task.last
         for loop in self.loops:
             if (loop.axis, loop.step) in line.loops:
                 first = b.and_(first, b.icmp_signed("==", loop.counter, i64(0)))

@@ -8,6 +8,7 @@ the last line of a run are stored in part.
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import nullcontext
 
 from llvmlite import ir
 
@@ -17,7 +18,7 @@ from ttc_llvm.lowering.layout import Register
 from .llvmlite_extensions import bitcast, external, reference, shuffle, vector_type, written
 from .memory import Access, store, store_non_temporal
 from .remainder_masks import RemainderMasks
-from .values import I64, at, guarded, i64, less, table
+from .values import I64, Int, at, guarded, i64, less, mul, table
 from .vector_loads import load
 
 LINE = 64  # bytes of a line, of a register, and of a partial line's slot
@@ -77,29 +78,40 @@ class LineJoiner:
     def boundary(self, b: ir.IRBuilder, address: ir.Value, in_row: int) -> Boundary:
         """The boundary before a register, the first of so many in a row whose boundaries are alike."""
         past = _past_boundary(b, address)
-        return Boundary(past, self._lanes(b, past) if self.whole and in_row > 1 else None)
+        return Boundary(past, self._lanes(b, less(b, LINE, past)) if self.whole and in_row > 1 else None)
 
     def join(
-        self, b: ir.IRBuilder, partial: ir.Value, value: ir.Value, place: Destination, count: int
+        self, b: ir.IRBuilder, partial: ir.Value, value: ir.Value, place: Destination, count: Int
     ) -> ir.Value:
         """Store the line that ends within the first `count` elements of a register, if one does, or the part of it that
         a run begins with; returns the partial line behind them, of elements as B has them."""
-        size, length = _lane(self.access), count * self.access.dtype.itemsize
+        size, length = _lane(self.access), mul(b, count, self.access.dtype.itemsize)
         registers, past = (partial, self._widened(b, value, partial.type)), place.boundary.past
+        if not isinstance(length, int):
+            self._begin_or_store(b, registers, place, b.icmp_unsigned(">=", b.add(past, length), i64(LINE)))
+            return self._permuted(b, registers, self._lanes(b, length))
         if length < LINE:
             with guarded(b, b.icmp_unsigned(">=", past, i64(LINE - length)), "line"):
                 self._store_line(b, registers, place)
             gone = length // size
             return shuffle(b, *registers, range(gone, gone + LINE // size))
+        self._begin_or_store(b, registers, place)
+        return registers[1]
+
+    def _begin_or_store(
+        self, b: ir.IRBuilder, registers: Pair, place: Destination, ends: ir.Value | None = None
+    ) -> None:
+        """Store the line that ends within a register, if one does, or the part of it that a run begins with. ends: None
+        where one always does."""
         if place.begins is None:
-            self._store_line(b, registers, place)
-            return registers[1]
+            with nullcontext() if ends is None else guarded(b, ends, "line"):
+                self._store_line(b, registers, place)
+            return
         with b.if_else(place.begins, likely=False) as (then, otherwise):
             with then:
-                self._part(b, registers[1], place.address, less(b, LINE, past))
-            with otherwise:
+                self._part(b, registers[1], place.address, less(b, LINE, place.boundary.past))
+            with otherwise, nullcontext() if ends is None else guarded(b, ends, "line"):
                 self._store_line(b, registers, place)
-        return registers[1]
 
     def flush(self, b: ir.IRBuilder, end: ir.Value, slot: ir.Value, scaled: Scaled) -> None:
         """Store the partial line after the last boundary. end: of the row, whose run has a line's elements at least."""
@@ -138,16 +150,19 @@ class LineJoiner:
 
     def _line(self, b: ir.IRBuilder, registers: Pair, boundary: Boundary) -> ir.Value:
         """The line made of the last `past` bytes of one register and the first ones of another."""
+        return self._permuted(b, registers, boundary.lanes or self._lanes(b, less(b, LINE, boundary.past)))
+
+    def _permuted(self, b: ir.IRBuilder, registers: Pair, chosen: ir.Value) -> ir.Value:
+        """The lanes of two registers that have these numbers."""
         (old, new), size = registers, _lane(self.access)
-        chosen = self._lanes(b, boundary.past) if boundary.lanes is None else boundary.lanes
         name = f"llvm.x86.avx512.vpermi2var.{_NAMES[size]}.512"
         f, kind = reference(external(self.access.module, name, old.type, [old.type] * 3)), old.type
         given = ", ".join([f"{kind} {reference(one)}" for one in (old, chosen, new)])
         return written(b, kind, f"call {kind} {f}({given})")
 
-
-    def _lanes(self, b: ir.IRBuilder, past: ir.Value) -> ir.Value:
-        return load(b, at(b, self.numbers, less(b, LINE, past)), self.line, _lane(self.access))
+    def _lanes(self, b: ir.IRBuilder, first: ir.Value) -> ir.Value:
+        """The numbers of a line's lanes, from so many bytes on."""
+        return load(b, at(b, self.numbers, first), self.line, _lane(self.access))
 
 
 def _past_boundary(b: ir.IRBuilder, address: ir.Value) -> ir.Value:

@@ -14,10 +14,10 @@ from ttc_llvm.lazy_dataclasses import dataclass, field
 from .joined import Boundary, Destination, LineJoiner
 from .llvmlite_extensions import reference, written
 from .memory import Access
-from .values import VOID, at
+from .values import VOID, Int, at
 
 Pointers = tuple[ir.Value, ir.Value]  # of a row in B, and of its slot
-Kind = tuple[tuple[int, ...], bool]  # elements of each register, and whether runs may begin
+Kind = tuple[tuple[int, ...], bool]  # elements of each register, 0 = given, and whether runs may begin
 
 
 @dataclass(slots=True)
@@ -28,20 +28,22 @@ class JoinedRows:
     bodies: dict[Kind, ir.Function] = field(default_factory=dict)
 
     def call(
-        self, b: ir.IRBuilder, access: Access, values: Sequence[ir.Value], counts: tuple[int, ...], pointers: Pointers,
+        self, b: ir.IRBuilder, access: Access, values: Sequence[ir.Value], counts: tuple[Int, ...], pointers: Pointers,
         begins: ir.Value | None,
     ) -> None:  # fmt: skip
         """Join a row's registers to the partial line in its slot, and keep the one behind them there. access: to such
         registers; counts: elements of each; begins: whether the row's run begins here, None where it cannot."""
-        given = [*pointers, *([] if begins is None else [begins]), *values]
-        kind = counts, begins is not None
+        told = [count for count in counts if not isinstance(count, int)]
+        given = [*pointers, *([] if begins is None else [begins]), *values, *told]
+        kind = tuple(count if isinstance(count, int) else 0 for count in counts), begins is not None
         if kind not in self.bodies:
             body = self.bodies[kind] = self._function([value.type for value in given])
             row, slot, *rest = body.args
             start = rest.pop(0) if begins is not None else None
-            _fill(body, access, rest, counts, (row, slot), start)
-        told = ", ".join([f"{value.type} {reference(value)}" for value in given])
-        written(b, VOID, f"call void {reference(self.bodies[kind])}({told})")
+            known: list[Int] = [count or rest.pop(len(values)) for count in kind[0]]
+            _fill(body, access, rest, known, (row, slot), start)
+        passed = ", ".join([f"{value.type} {reference(value)}" for value in given])
+        written(b, VOID, f"call void {reference(self.bodies[kind])}({passed})")
 
     def _function(self, given: Sequence[ir.Type]) -> ir.Function:
         name = self.module.get_unique_name(f"joined{len(self.bodies)}")
@@ -53,7 +55,7 @@ class JoinedRows:
 
 
 def _fill(
-    body: ir.Function, access: Access, values: Sequence[ir.Value], counts: tuple[int, ...], pointers: Pointers,
+    body: ir.Function, access: Access, values: Sequence[ir.Value], counts: Sequence[Int], pointers: Pointers,
     begins: ir.Value | None,
 ) -> None:  # fmt: skip
     b = ir.IRBuilder(body.append_basic_block("entry"))

@@ -9,7 +9,7 @@ from math import prod
 from llvmlite import ir
 
 from ttc_llvm.lowering.nodes import FlushSlot, LoadSlot, Micro, Peeled, Row
-from ttc_llvm.lowering.operands import PartialLine, Place, Prefetch, Space
+from ttc_llvm.lowering.operands import PartialLine, Place, Prefetch, RowOrder, Space
 from ttc_llvm.problem.canonical import static
 
 from . import row_copy
@@ -19,7 +19,8 @@ from .joined import LineJoiner
 from .memory import Access
 from .micro_tile import MicroTile
 from .micro_tile_code import MicroTileCode
-from .peeled import Peeling
+from .peeled import Continues, Peeling
+from .peeled_rows import OrderedPeeling
 from .prefetch import scratch_drain
 from .prefetch.prefetches import ahead, prefetches
 from .prefetch.scratch_drain import DrainShare
@@ -36,13 +37,14 @@ def micro(k: Context, b: ir.IRBuilder, node: Micro, box: Box) -> None:
     """A micro-tile in place, or a call of the one function that serves every masked edge of its kind."""
     tile, pointers, line = MicroTile.of(node, k.machine), box.ends(node), node.partial_line
     spread = _prefetches(k, b, tile, box)
-    if node.remainder_axes:
+    if node.remainder_axes and not line:
         k.edges.call(b, node, pointers, box.lengths, box.further(node))
         return
     slots = (k.joined, (box.pointers[SLOTS], box.views[SLOTS])) if line else None
     first = _begins_run(b, line, box) if line and prod(node.block[j] for j in line.run) >= line.elements else None
+    lengths = {j: i64(box.lengths[j]) for j in node.remainder_axes}
     code = MicroTileCode(
-        k.module, b, tile, pointers, k.scalars, k.sizes, {}, slots, first, further=box.further(node)
+        k.module, b, tile, pointers, k.scalars, k.sizes, lengths, slots, first, further=box.further(node)
     )
     code.emit(spread)
 
@@ -59,6 +61,9 @@ def _begins_run(b: ir.IRBuilder, line: PartialLine, box: Box) -> ir.Value:
 
 def peeled(k: Context, b: ir.IRBuilder, node: Peeled, box: Box) -> None:
     """A micro-tile at B's boundaries, or a masked edge; and another edge before a row's first boundary."""
+    if node.order is not None:
+        _peeled_in_order(k, b, node, node.order, box)
+        return
     peeling, tile = Peeling.of(b, node, box, k.axes, k.arguments["b"]), MicroTile.of(node.body, k.machine)
     lengths = box.lengths
     with guarded(b, peeling.is_head(b), "head"):
@@ -83,8 +88,27 @@ def peeled(k: Context, b: ir.IRBuilder, node: Peeled, box: Box) -> None:
             whole(None)
 
 
+def _peeled_in_order(k: Context, b: ir.IRBuilder, node: Peeled, order: RowOrder, box: Box) -> None:
+    """The same where only run time knows which rows follow. Micro-tiles of fewer rows are masked edges."""
+    peeling = OrderedPeeling.of(k, b, node, order, box)
+    with guarded(b, peeling.is_head(b), "head"):
+        k.edges.call(b, node.edge, box.ends(node.edge), peeling.head(box.lengths))
+    there = box.moved(b, k.sizes, 0, peeling.ahead, node.body.block[0])
+    source, target = there.ends(node.body)
+    if node.body.remainder_axes:
+        for at_a, at_b, lengths in peeling.parts(b, source, target, box.lengths):
+            k.edges.call(b, node.edge, (at_a, at_b), lengths)
+        return
+    tile = MicroTile.of(node.body, k.machine)
+    spread = _prefetches(k, b, tile, there, peeling)
+    continuation = peeling.continuation(b, source, stops=peeling.ends(b))
+    MicroTileCode(
+        k.module, b, tile, (source, target), k.scalars, k.sizes, {}, continuation=continuation
+    ).emit(spread)
+
+
 def _prefetches(
-    k: Context, b: ir.IRBuilder, tile: MicroTile, box: Box, peeling: Peeling | None = None
+    k: Context, b: ir.IRBuilder, tile: MicroTile, box: Box, peeling: Continues | None = None
 ) -> list[Callable[[], None]]:
     """The prefetches of a micro-tile that are to be spread between its stores, each as a function that emits it. The
     lines of another micro-tile are prefetched here, in a burst."""

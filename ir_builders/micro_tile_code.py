@@ -7,6 +7,7 @@ block follow each other and few registers are live.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from math import prod
 
 from llvmlite import ir
@@ -28,7 +29,7 @@ from .network import Pieces
 from .peeled import Continuation
 from .remainder_masks import RemainderMasks
 from .scale import Scalars, Scaled, apply
-from .values import Int, add, at, beyond, mul
+from .values import Int, add, at, beyond, guarded, mul
 from .vector_loads import arithmetic_fence, kept_whole
 
 
@@ -204,8 +205,10 @@ class MicroTileCode:
             return
         row, values, self.held = side.registers[number + 1 - count : number + 1], self.held, []
         pointers = self.address(self.target, self.tile.node.target, row[0]), self.address(*slots, row[0])
-        counts = tuple(len(register.elements) for register in row)
-        joined.call(self.b, self.store_side, values, counts, pointers, self.first)
+        masks = RemainderMasks(self.tile.node.block, {}) if self.masks is None else self.masks
+        counts, exists = tuple(masks.count(self.b, register) for register in row), masks.has_row(self.b, row[0])
+        with nullcontext() if exists is None else guarded(self.b, exists, "row"):
+            joined.call(self.b, self.store_side, values, counts, pointers, self.first)
 
     def _store(self, value: ir.Value, address: ir.Value, register: Register) -> None:
         """Write a register of B, up to the end of its row where no row follows."""

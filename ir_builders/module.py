@@ -10,12 +10,12 @@ from llvmlite import ir
 from ttc_llvm.lazy_dataclasses import replace
 from ttc_llvm.lowering.nest import LoopNest
 from ttc_llvm.lowering.nodes import FROM_BOTH_ENDS, FlushSlot, Loop, Micro, Node, Row, every
-from ttc_llvm.lowering.operands import Op, Place, Space, View
+from ttc_llvm.lowering.operands import Op, Place, RowOrder, Space, View
 from ttc_llvm.machine.target import Target
 from ttc_llvm.problem.canonical import Canonical
 
-from . import attributes
-from .box import Box
+from . import attributes, row_order
+from .box import Box, RunEnds
 from .context import Context
 from .frame import reserved
 from .joined_rows import JoinedRows
@@ -87,6 +87,8 @@ def _fill(
     inner = grid[-1].body if grid else nest.body
     with counted(b, arguments["end"], 1, "task", first=arguments["begin"]) as task:
         place = _task_box(b, sizes, grid, task, box, ahead) if grid else box
+        if nest.order is not None:
+            place = replace(place, task=_task_ends(kernel, b, nest.order, place, task))
         with existing(b, place, [loop.axis for loop in grid if loop.grain]):
             emit(kernel, b, inner, place)
     if grid:
@@ -120,6 +122,16 @@ def _operations(nodes: tuple[Node, ...]) -> list[Op]:
     found = [node.op for node in every(nodes) if isinstance(node, Micro | Row | FlushSlot)]
     further = [source.op for node in every(nodes) if isinstance(node, Micro) for source in node.further]
     return list(dict.fromkeys(found + further))
+
+
+def _task_ends(k: Context, b: ir.IRBuilder, order: RowOrder, box: Box, task: ir.Value) -> RunEnds:
+    """Whether a task is the first, and the last, of its runs of B, or of all."""
+    places = [box.position(b, axis) for axis in order.axes]
+    first = row_order.are_all(b, k.sizes, order, row_order.start(k.module, b, k.sizes, order, places))
+    last = row_order.are_all(b, k.sizes, order, row_order.carry(k.module, b, k.sizes, order, k.axes, places))
+    begins = b.icmp_signed("==", task, k.arguments["begin"])
+    ends = b.icmp_signed("==", b.add(task, i64(1)), k.arguments["end"])
+    return RunEnds(b.or_(first, begins), b.or_(last, ends))
 
 
 def _task_box(b: ir.IRBuilder, sizes: Sizes, grid: tuple[Loop, ...], task: ir.Value, box: Box, ahead: Int) -> Box:

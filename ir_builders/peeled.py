@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Protocol
 
 from llvmlite import ir
 
@@ -40,6 +41,15 @@ class Continuation:
         return self.stop[1]
 
 
+class Continues(Protocol):
+    """A displacement that tells where peeled micro-tiles continue."""
+
+    def continuation(
+        self, b: ir.IRBuilder, source: ir.Value, moves: tuple[Move, ...] = (), stops: ir.Value | None = None
+    ) -> Continuation | None:
+        """As `Peeling.continuation`."""
+
+
 @dataclass(frozen=True, slots=True)
 class Peeling:
     """The displacement of a peeled micro-tile, in elements. ahead: before B's first boundary; first: of the row, before
@@ -59,7 +69,7 @@ class Peeling:
         where all rows lie in lines alike."""
         first = box.position(b, node.axis)
         alike = all(axis.extent == 1 or static(axis.stride_b) % node.grain == 0 for axis in axes[node.axis + 1 :])
-        ahead = _ahead(b, node, b.ptrtoint(start if alike else box.ends(node.body)[1], I64))
+        ahead = distance_to_boundary(b, node, b.ptrtoint(start if alike else box.ends(node.body)[1], I64))
         left = b.sub(i64(static(axes[node.axis].extent)), b.add(i64(first), ahead), name="left")
         return cls(node, axes, ahead, first, left, {k: box.position(b, k) for k in node.following})
 
@@ -116,9 +126,9 @@ class Peeling:
         by_axis = self._away()
         away: Int = by_axis[following[-1]]
         for k in following[-2::-1]:
-            last = self._is_last(b, k, _moved(b, self.at[k], k, moves))
+            last = self._is_last(b, k, moved_place(b, self.at[k], k, moves))
             away = b.select(last, i64(away), i64(by_axis[k]))
-        distance = _moved(b, 0, 0, moves)
+        distance = moved_place(b, 0, 0, moves)
         left = b.sub(self.left, i64(distance)) if moves else self.left
         stop = None if stops is None else (following[-1], stops)
         return Continuation(left, freeze(b, beyond(b, source, away)), stop)
@@ -134,7 +144,7 @@ class Peeling:
         return found
 
 
-def _ahead(b: ir.IRBuilder, node: Peeled, address: ir.Value) -> ir.Value:
+def distance_to_boundary(b: ir.IRBuilder, node: Peeled, address: ir.Value) -> ir.Value:
     """Steps along the axis from an address of B to the next boundary. A step that is no power of two reaches it after
     as many as its inverse among the odd numbers says."""
     size = node.body.target.dtype.itemsize
@@ -147,7 +157,7 @@ def _ahead(b: ir.IRBuilder, node: Peeled, address: ir.Value) -> ir.Value:
     return b.and_(turns, i64(count - 1), name="ahead")
 
 
-def _moved(b: ir.IRBuilder, place: Int, axis: int, moves: tuple[Move, ...]) -> Int:
+def moved_place(b: ir.IRBuilder, place: Int, axis: int, moves: tuple[Move, ...]) -> Int:
     """A position along an axis, after these moves."""
     for move in moves:
         place = add(b, place, move.distance) if move.axis == axis else place

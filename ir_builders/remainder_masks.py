@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import lru_cache, reduce
 
 from llvmlite import ir
 
@@ -10,7 +10,7 @@ from ttc_llvm.lazy_dataclasses import dataclass, field
 from ttc_llvm.lowering.layout import HOLE, Register, unflatten
 
 from .llvmlite_extensions import reference, vector_type, written
-from .values import I1, Int, chosen, i64, splat
+from .values import I1, Int, chosen, i64, minimum, splat
 
 
 @dataclass(slots=True)
@@ -33,6 +33,20 @@ class RemainderMasks:
         if (k, least) not in self.exist:
             self.exist[(k, least)] = b.icmp_unsigned("<", i64(least), self.lengths[k])
         return self.exist[(k, least)]
+
+    def count(self, b: ir.IRBuilder, register: Register) -> Int:
+        """The elements of a register along axis 0 that exist."""
+        lanes = len(register.elements)
+        if 0 not in self.lengths:
+            return lanes
+        left = b.sub(self.lengths[0], i64(register.start[0]))
+        return minimum(b, b.select(b.icmp_signed(">", left, i64(0)), left, i64(0)), lanes)
+
+    def has_row(self, b: ir.IRBuilder, register: Register) -> ir.Value | None:
+        """The condition that the row of a register along axis 0 exists; None where it always does."""
+        found = (self.exists(b, k, register) for k in self.lengths if k)
+        conditions = [one for one in found if one is not None]
+        return reduce(b.and_, conditions) if conditions else None
 
     def inside(self, b: ir.IRBuilder, k: int, register: Register, offset: Int) -> Int:
         """A register's offset along an axis; 0 where all of its elements lie beyond that axis' length. None of its

@@ -88,6 +88,11 @@ def test_random_calls(plans: Plans) -> None:
         ((4, 3, 2, 1, 0), (39, 7, 6, 5, 39)), ((0, 2, 1), (512, 9, 8)), ((1, 3, 0, 4, 2), (55, 17, 18, 5, 4)),
         ((1, 0), (100_000, 3)), ((1, 0), (2, 70_000)), ((5, 1, 4, 0, 3, 2), (64, 3, 2, 4, 3, 48)),
         ((1, 2, 0), (21, 48, 9)), ((3, 0, 2, 1), (37, 5, 4, 80)), ((0, 2, 1), (48, 9, 7)),
+        ((1, 0), (37, 64)), ((1, 0), (1, 4096)), ((2, 1, 0), (48, 5, 32)), ((2, 1, 0), (40, 7, 80)),
+        ((3, 2, 5, 1, 0, 4), (32, 3, 2, 48, 4, 3)), ((1, 0, 2), (130, 16, 5)), ((2, 1, 0), (1100, 5, 383)),
+        ((6, 5, 4, 3, 2, 1, 0), (20, 2, 3, 2, 3, 2, 32)), ((6, 5, 4, 3, 2, 1, 0), (64, 2, 3, 2, 3, 2, 97)),
+        ((2, 1, 0), (70, 6, 101)), ((2, 1, 0), (600, 3, 97)), ((3, 2, 1, 0), (65, 3, 4, 99)),
+        ((2, 3, 1, 0), (81, 3, 111, 2)),
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("offset", [0, 4])
@@ -109,12 +114,26 @@ def test_every_way_to_write(plans: Plans, perm: tuple[int, ...], size: tuple[int
     plans.destroy(plan)
 
 
+@pytest.mark.parametrize("offset", range(4))
+def test_runs_whose_pieces_are_shorter_than_a_line(plans: Plans, offset: int) -> None:
+    """The first piece of a run of B ends within the line that it begins in; what is before is left as it was."""
+    size, perm = (8, 4, 5, 6), (1, 0, 3, 2)
+    a = np.random.default_rng(3).integers(0, 100, int(np.prod(size)), "u1")
+    memory = np.full(a.size + 192, 77, np.uint8)
+    b = memory[-memory.ctypes.data % 64 + 64 + offset :][: a.size]
+    plan = created(plans, Problem(perm, size, "i8"), "i8")
+    assert plans.execute(plan, a.ctypes.data, b.ctypes.data, None, None) == fields.OK
+    assert b.tobytes() == a.reshape(size, order="F").transpose(perm).tobytes(order="F")
+    assert np.all(memory[: 64 + offset + -memory.ctypes.data % 64] == 77)
+    plans.destroy(plan)
+
+
 @pytest.mark.parametrize(
     ("perm", "size", "threads", "wanted_parts"),
     [((1, 0), (700, 611), 2, 2), ((1, 0), (80, 20_000), 16, 9), ((2, 1, 0), (130, 20, 45), 12, 12),
      ((2, 1, 0), (45, 20, 130), 12, 12), ((0, 2, 1), (16, 30, 3000), 12, 12),
      ((1, 0), (3000, 601), 64, 46), ((0,), (300_000,), 9, 9), ((0, 1), (3000, 500), 40, 40),
-     ((1, 0), (9, 11), 4, 1), ((1, 0), (31, 4097), 7, 2)],
+     ((1, 0), (9, 11), 4, 1), ((1, 0), (31, 4097), 7, 7)],
 )  # fmt: skip
 @pytest.mark.parametrize("offset", [0, 1])
 def test_many_threads_have_parts(

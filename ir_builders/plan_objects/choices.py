@@ -8,20 +8,16 @@ from .. import planner_fields as known
 from ..native_planner import EDGE, LEAST_FILLED
 from ..prepared_calls import steps_of
 from ..words import load64, local, store64
+from . import columns, gathering, row_order
 from . import fields as f
-from . import gathering
 
 LONG_ROW = 512  # bytes of the shortest rows that are written past the caches by themselves, one at a time
-LONG_RUN = 2048  # bytes of runs of B whose ends, written in part, weigh little
 ENOUGH_TASKS = 4  # of a thread: whole rows of B are then worth more than equal shares
 TASKS_PER_THREAD = 20  # where rows are divided: threads are then at most 5 % apart
 LONG_PIECE = 8192  # bytes of the shortest pieces of rows of B: two lines of each are written in part
 FEWEST_TASKS = 2  # of a thread: shorter runs of A, where panels have fewer rows, cost more than waiting for others
 PIECE_ROWS = 64  # the fewest in a piece of axis 1: whole tiles, and lines of A
 ON_LINE, ON_ELEMENT, ANYWHERE = 0, 1, 2  # levels: where B begins
-FEW_LINES = 28  # of a row of B that is written line by line, by as many walks along A as it has lines
-FAR_AWAY = 64 << 10  # bytes between rows of A that are better walked along half as often, for pairs of lines
-PARTS = 4  # of memory that lines follow each other in
 NONE, STATUS = 0, -1
 
 
@@ -39,7 +35,7 @@ def choose(library: int, types: int, layout: int, kind: int, level: int, threads
     if kernels == 0:
         return NONE
     near = _near(work)
-    variant = _variant(library, work, near, level)
+    variant = _variant(library, work, kernels, near, level)
     if variant < 0 or load64(kernels + variant * f.VARIANT_BYTES) == 0:
         return NONE
     kernel = kernels + variant * f.VARIANT_BYTES
@@ -50,8 +46,12 @@ def choose(library: int, types: int, layout: int, kind: int, level: int, threads
         room = min(f.SCRATCH, _weight(work) // (2 * ENOUGH_TASKS * max(1, paying)))
         if gathering.write(library, filled, work, near, max(room, gathering.LEAST_ROOM), call):
             return 1
-    _write(kernel, work, 0 if variant == f.ELEMENTS else near, variant, call)
-    if load64(call + f.TASKS) * load64(call + f.OUTER) < ENOUGH_TASKS * paying and paying > 1:
+    chained = columns.chained(work, near) if variant == f.COLUMNS_CHAINED else 0
+    _write(kernel, work, 0 if variant == f.ELEMENTS else near, variant, chained, call)
+    few = load64(call + f.TASKS) * load64(call + f.OUTER) < ENOUGH_TASKS * paying
+    if chained and load64(call + f.PARAMS + 8) > f.SLOTS:
+        _cut(kernel, work, 1, f.SLOTS // 2, call)
+    elif few and paying > 1 and chained == 0 and variant < f.ALIGNED_PEELED:
         line = load64(library + f.LINE)
         least = line * max(1, LONG_PIECE // (line * load64(work + axes.UNIT_B)))
         _divide(kernel, work, 2, 1, TASKS_PER_THREAD * paying, call)
@@ -78,7 +78,7 @@ def _weight(work: int) -> int:
     return found
 
 
-def _variant(library: int, work: int, near: int, level: int) -> int:
+def _variant(library: int, work: int, kernels: int, near: int, level: int) -> int:
     """The variant that serves; -1 where this level has none of its own."""
     head, count = work + axes.LIST, load64(work + axes.LENGTH)
     n, run = load64(head + axes.N), load64(head + axes.N) * load64(work + axes.UNIT_B)
@@ -94,26 +94,17 @@ def _variant(library: int, work: int, near: int, level: int) -> int:
         return -1
     if level == ON_LINE:
         whole = run >= load64(library + f.LINE) and _is_lined(library, work, count)
-        return -1 if not whole else _on_lines(library, work, near) if near else _rows_on_lines(run)
+        return -1 if not whole else columns.on_lines(library, work, near) if near else _rows_on_lines(run)
     if near == 0:
         return f.ROWS_STREAMED if run >= LONG_ROW else -1
-    return f.COLUMNS_CHAINED if run >= LONG_RUN else -1
+    whole = run % load64(library + f.LINE) == 0 and _is_lined(library, work, count) and row_order.follow(work, near)
+    if whole and load64(kernels + f.LINES_PEELED * f.VARIANT_BYTES):
+        return columns.off_lines(library, work, near)
+    return columns.joined(work, near)
 
 
 def _rows_on_lines(run: int) -> int:
     return f.ROWS_LONG if run >= LONG_ROW else f.ROWS_ALIGNED
-
-
-def _on_lines(library: int, work: int, near: int) -> int:
-    """The variant for rows of B that are whole lines. Micro-tiles of single ones serve where rows of A and of B are
-    near each other, but where lines that follow in A are a multiple of four, or of eight, apart in B: memory then
-    has few of its parts at work."""
-    head, line = work + axes.LIST, load64(library + f.LINE)
-    run = load64(head + axes.N) * load64(work + axes.UNIT_B)
-    below = abs(load64(head + axes.A)) * load64(work + axes.UNIT_A)
-    away = load64(head + axes.AXIS * near + axes.B) * load64(work + axes.UNIT_B)
-    spread = away % (PARTS * line * (2 if run % (2 * line) else 1))
-    return f.COLUMNS_LINES if run < FEW_LINES * line and below < FAR_AWAY and spread else f.COLUMNS_ALIGNED
 
 
 def _gathers(library: int, work: int, kernels: int, kind: int) -> int:
@@ -134,17 +125,21 @@ def _is_lined(library: int, work: int, count: int) -> int:
 # --- the call -------------------------------------------------------------------------------------------
 
 
-def _write(kernel: int, work: int, near: int, variant: int, call: int) -> None:
-    """Write all of a call but ODD: axis 0, the axis along which A is contiguous, then the others by ascending stride in
-    A, or in B where columns are written through the caches; those that the kernel does not walk are around it."""
+def _write(kernel: int, work: int, near: int, variant: int, chained: int, call: int) -> None:
+    """Write all of a call but ODD: axis 0, the axis along which A is contiguous, those along which the kernel goes on
+    from row to row, so many, then the others by ascending stride in A, or in B where columns are written through the
+    caches; those that the kernel does not walk are around it."""
     count, order = load64(work + axes.LENGTH), local(8 * (asked.MAX_RANK + 1))
     store64(order, 0)
     fixed = 1
     if near:
         store64(order + 8, near)
         fixed = 2
+    for k in range(1, chained + 1):
+        store64(order + 8 * fixed, k)
+        fixed += 1
     length, by_a = fixed, variant != f.COLUMNS and variant != f.COLUMNS_FETCHED
-    for k in range(1, count):
+    for k in range(1 + chained, count):
         if k != near:
             at = length
             while at > fixed and by_a and _a(work, load64(order + 8 * at - 8)) > _a(work, k):
@@ -157,6 +152,10 @@ def _write(kernel: int, work: int, near: int, variant: int, call: int) -> None:
     store64(call + f.OFFSET_A, load64(work + axes.START_A) * load64(work + axes.UNIT_A))
     store64(call + f.OFFSET_B, load64(work + axes.START_B) * load64(work + axes.UNIT_B))
     _write_params(kernel, work, order, min(count, f.AXES), call)
+    if variant >= f.ALIGNED_PEELED:
+        row_order.write(work, near - 1, order, min(count, f.AXES), call)
+    elif variant == f.COLUMNS_CHAINED:
+        row_order.write(work, chained, order, min(count, f.AXES), call)
     _write_around(work, order, count, call)
 
 
@@ -206,8 +205,15 @@ def _divide(kernel: int, work: int, slot: int, least: int, wanted: int, call: in
     step = steps_of(steps_of(n, steps_of(wanted * panels, tasks * outer)), least) * least
     if grid:
         step = min(step, grid // 2 // least * least)
-    if step == 0 or n < 2 * step:
-        return
+    if step and n >= 2 * step:
+        _cut(kernel, work, slot, step, call)
+
+
+def _cut(kernel: int, work: int, slot: int, step: int, call: int) -> None:
+    """Cut the kernel's axis in this slot into pieces, which are walked around the kernel; the last one has up to twice
+    as much."""
+    param, grid = call + f.PARAMS + 8 * slot, load64(kernel + f.GRID + 8 * slot)
+    n = load64(param)
     at = call + f.OUTER_AXES + f.OUTER_BYTES * load64(call + f.AROUND)
     store64(at, n // step)
     store64(at + 8, step * load64(param + 8 * f.AXES) * load64(work + axes.UNIT_A))
@@ -215,5 +221,5 @@ def _divide(kernel: int, work: int, slot: int, least: int, wanted: int, call: in
     store64(at + f.PIECE, step)
     store64(at + f.SLOT, 8 * slot)
     store64(call + f.AROUND, load64(call + f.AROUND) + 1)
-    store64(call + f.TASKS, tasks // panels)
-    store64(call + f.OUTER, outer * (n // step))
+    store64(call + f.TASKS, load64(call + f.TASKS) // (steps_of(n, grid) if grid else 1))
+    store64(call + f.OUTER, load64(call + f.OUTER) * (n // step))

@@ -41,9 +41,10 @@ AXES = 6  # that a kernel walks; further ones are walked around it
 # Variants of a kernel, by the form of a layout and how B is written.
 ELEMENTS, ROWS, ROWS_ALIGNED, ROWS_LONG, ROWS_STREAMED = 0, 1, 2, 3, 4
 COLUMNS, COLUMNS_FETCHED, COLUMNS_ALIGNED, COLUMNS_LINES, COLUMNS_CHAINED = 5, 6, 7, 8, 9
-VARIANTS = 10
+ALIGNED_PEELED, LINES_PEELED = 10, 11  # columns.aligned and columns.lines where B begins off a line
+VARIANTS = 12
 NAMES = ("elements", "rows", "rows.aligned", "rows.long", "rows.streamed", "columns", "columns.fetched",
-         "columns.aligned", "columns.lines", "columns.chained")  # fmt: skip
+         "columns.aligned", "columns.lines", "columns.chained", "aligned.peeled", "lines.peeled")  # fmt: skip
 FUNCTION, GRID = 0, 8  # of a variant: its address, 0 = there is none; steps of the task grid, 0 = no loop of the grid
 VARIANT_BYTES = GRID + 8 * AXES
 # A set is all variants for one pair of types and one kind of alpha and beta, one after the other.
@@ -106,10 +107,14 @@ PARAMS = SIDES + 2 * SIDE_BYTES
 # ODD: bits of B's first byte that must be clear; TASKS of one call of the kernel; OUTER: such calls; AROUND: axes
 # around the kernel's, behind the parameters: extent, strides in bytes of A and of B, and where an axis of the kernel is
 # divided the extent of a piece, and the place of its extent among the parameters.
-OUTER_AXES = PARAMS + 8 * 3 * AXES
+ORDER = PARAMS + 8 * 3 * AXES  # of rows of B, as `row_order` writes it
+ORDER_SLOT = 3 * AXES  # the first parameter of these
+ORDERED = AXES - 2  # axes beside B's contiguous one and A's
+OUTER_AXES = ORDER + 8 * (1 + ORDERED + 1 + ORDERED)
 PIECE, SLOT, OUTER_BYTES = 24, 32, 40
 DIVIDED = 3  # axes that may be
 SCRATCH = 128 << 10  # bytes that kernels may use
+SLOTS = 1024  # rows of B, at most, whose partial lines a kernel keeps from task to task
 
 # --- a group --------------------------------------------------------------------------------------------
 

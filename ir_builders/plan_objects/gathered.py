@@ -12,7 +12,7 @@ from ..words import call, copy_line_past, fence, load64, local, move, prefetch, 
 from . import fields as f
 
 LINE = f.STREAMED_LINE
-PARAMS_BYTES = f.OUTER_AXES - f.PARAMS
+PARAMS_BYTES = f.ORDER - f.PARAMS
 # Of A: the next row, bytes of one, rows left; rows in a turn, of how many turns that many more have one more, how many
 # turns, and by how much the last one fell short of one more.
 ADDRESS, ROW, LEFT, EACH, MORE, TURNS, OWED = 0, 8, 16, 24, 32, 40, 48

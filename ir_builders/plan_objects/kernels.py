@@ -10,10 +10,11 @@ from ttc_llvm.lowering.any_size import LANES, LANES_WITHOUT_MASKS, Slots
 from ttc_llvm.lowering.bodies import SCALE, SCALE_B, ZERO
 from ttc_llvm.lowering.lower import lower
 from ttc_llvm.lowering.nest import LoopNest
-from ttc_llvm.lowering.nodes import Loop, Node
+from ttc_llvm.lowering.nodes import Loop, Micro, Node, Peeled, every
+from ttc_llvm.lowering.operands import RowOrder
 from ttc_llvm.lowering.plan import CpuPlan, Fetch, Store
-from ttc_llvm.machine.target import Target
-from ttc_llvm.problem.canonical import Axis, Canonical
+from ttc_llvm.machine.target import Exchange, Target
+from ttc_llvm.problem.canonical import Axis, Canonical, Param
 from ttc_llvm.problem.dtypes import DType
 from ttc_llvm.problem.kinds import COPY, UPDATE, Beta, Kinds
 
@@ -25,7 +26,8 @@ LONG = 1 << 40  # a panel's extent that no tensor reaches
 PIECE = 128  # bytes of a row of B, and of A, in a tile
 ROWS = 4  # that are copied by one micro-tile: short ones share a mask
 ROW = 4 << 10  # bytes of a row in a tile where rows are copied
-SLOTS = 512  # rows of B whose partial lines are kept
+ORDER = tuple(Param(f.ORDER_SLOT + k, f"order{k}") for k in range(1 + f.ORDERED))
+ROWS_IN_ORDER = RowOrder(tuple(range(2, f.AXES)), ORDER[1:], 1, ORDER[0], f.ORDER_SLOT + len(ORDER))
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,22 +42,28 @@ class Moved:
 
 @dataclass(frozen=True, slots=True)
 class Built:
-    """A variant, ready to be lowered."""
+    """A variant, ready to be lowered. follows: it goes on from row to row of B, in an order that calls tell."""
 
     canonical: Canonical
     plan: CpuPlan
+    follows: bool = False
 
 
 def variants(moved: Moved, target: Target) -> Mapping[int, Built]:
     """The variants of a set that this machine has, by number."""
     kinds = moved.kinds if target.streams or moved.kinds not in (COPY, SCALE) else UPDATE
-    return {number: _VARIANTS[number](moved, target) for number in _BY_KIND[kinds]}
+    peels = target.exchange is not Exchange.SEGMENTS and target.has_masks(moved.a.itemsize, moved.b.itemsize)
+    numbers = (number for number in _BY_KIND[kinds] if peels or number not in (f.ALIGNED_PEELED, f.LINES_PEELED))
+    return {number: _VARIANTS[number](moved, target) for number in numbers}
 
 
 def lowered(built: Built, target: Target) -> LoopNest:
     """The nest of a variant. Where B is not read and stores are ordinary, remainders begin early: micro-tiles that
     write some elements twice take half of the time of masked ones."""
     nest = lower(built.canonical, built.plan, target)
+    if built.follows:
+        nest = replace(nest, params=(*nest.params, *ORDER))
+        return replace(nest, order=ROWS_IN_ORDER) if nest.scratch else _peeled(nest, target)
     if built.plan.store is not Store.CACHED or built.canonical.kinds.beta is not Beta.ZERO:
         return nest
     near = [k for k, axis in enumerate(built.canonical.axes) if 1 in (axis.stride_a, axis.stride_b)]
@@ -67,6 +75,23 @@ def lowered(built: Built, target: Target) -> LoopNest:
         return inside
 
     return replace(nest, body=tuple(map(early, nest.body)))
+
+
+def _peeled(nest: LoopNest, target: Target) -> LoopNest:
+    """The same nest, whose rows of B are whole lines and continue in each other, for a B that begins off a line."""
+    line = target.line // nest.canonical.b.itemsize
+
+    def off_lines(node: Node) -> Node:
+        if isinstance(node, Micro):
+            edge = replace(node, remainder_axes=(0, 1), non_temporal=False, prefetch=None)
+            return Peeled(node, edge, line, (), order=ROWS_IN_ORDER)
+        if isinstance(node, Loop) and node.axis == 0 and node.tail is not None:
+            inside = [leaf for leaf in every(node.tail) if isinstance(leaf, Micro)]
+            if all(0 in leaf.remainder_axes for leaf in inside):
+                node = replace(node, tail=None)
+        return node.map(off_lines)
+
+    return replace(nest, body=tuple(map(off_lines, nest.body)))
 
 
 def _canonical(moved: Moved, near: int | None) -> Canonical:
@@ -142,6 +167,16 @@ def _columns_lines(moved: Moved, target: Target) -> Built:
     return _along_a(moved, (block[0], 8 * edge), block, 3)
 
 
+def _aligned_peeled(moved: Moved, target: Target) -> Built:
+    """`_columns_aligned` where B begins off a line, and its rows, whole lines, follow each other."""
+    return replace(_columns_aligned(moved, target), follows=True)
+
+
+def _lines_peeled(moved: Moved, target: Target) -> Built:
+    """The same of `_columns_lines`."""
+    return replace(_columns_lines(moved, target), follows=True)
+
+
 def _along_a(moved: Moved, tile: tuple[int, int], block: tuple[int, int], ahead: int) -> Built:
     """Tiles go along A, for the same piece of all rows of B, so that A is read in order."""
     plan = _plan(tile, block, (0, *FAR, 1), f.AXES)
@@ -152,11 +187,14 @@ def _columns_chained(moved: Moved, target: Target) -> Built:
     """Tiles go along A, over as many rows of B as there are slots for their partial lines."""
     line, edge = max(1, target.line // moved.b.itemsize), _edge(moved, target)
     joins = moved.a == moved.b and target.joins(moved.b.itemsize)
-    block = (2 * line, max(1, edge // 2)) if joins else (edge, edge)
-    side = max(2 * line, *block)
-    plan = _plan((side, max(block[1], min(side, 64))), block, (*FAR, 0, 1), f.AXES)
-    plan = plan.changed(store=Store.COMBINED, inner=(1, 0, *FAR), panel=(LONG, SLOTS, *(1,) * len(FAR)), **_ahead(2))
-    return Built(_canonical(moved, 1), plan)
+    block = (line, edge) if joins else (edge, edge)
+    side, near = max(2 * line, edge), 16 * edge if joins else max(edge, min(2 * line, 64))
+    plan, panel = _plan((side, near), block, (*FAR, 0, 1), f.AXES), (LONG, f.SLOTS, *(1,) * len(FAR))
+    if joins:
+        plan = plan.changed(store=Store.COMBINED, inner=(0, 1, *FAR), panel=panel, prefetch=12)
+    else:
+        plan = plan.changed(store=Store.COMBINED, inner=(1, 0, *FAR), panel=panel, **_ahead(2))
+    return Built(_canonical(moved, 1), plan, follows=True)
 
 
 def _ahead(distance: int) -> dict[str, object]:
@@ -184,6 +222,8 @@ _VARIANTS: dict[int, Callable[[Moved, Target], Built]] = {
     f.COLUMNS_ALIGNED: _columns_aligned,
     f.COLUMNS_LINES: _columns_lines,
     f.COLUMNS_CHAINED: _columns_chained,
+    f.ALIGNED_PEELED: _aligned_peeled,
+    f.LINES_PEELED: _lines_peeled,
 }
 _BY_KIND = {
     COPY: tuple(range(f.VARIANTS)),

@@ -13,7 +13,7 @@ from ttc_llvm.lowering.operands import View
 from ..llvmlite_extensions import freeze
 from ..memory import prefetch
 from ..micro_tile import MicroTile, Sizes
-from ..peeled import Continuation, Peeling
+from ..peeled import Continuation, Continues
 from ..values import I64, Int, beyond, mul
 from ..vector_loads import load
 from .odometer import Move
@@ -43,7 +43,7 @@ class Reader:
     b: ir.IRBuilder
     tile: MicroTile
     sizes: Sizes
-    peeling: Peeling | None
+    peeling: Continues | None
     pointer: ir.Value
     view: View
     layout: RegisterLayout
@@ -57,7 +57,7 @@ class Reader:
         """Bytes from an element to the next along an axis."""
         return mul(self.b, self.sizes(self.view.strides[axis]), self.view.dtype.itemsize)
 
-    def origin(self, offset: Int, moves: tuple[Move, ...], peeling: Peeling | None) -> Origin:
+    def origin(self, offset: Int, moves: tuple[Move, ...], peeling: Continues | None) -> Origin:
         """The place of a later micro-tile, so many bytes and moves away."""
         base = freeze(self.b, beyond(self.b, self.pointer, offset))
         return Origin(base, None if peeling is None else peeling.continuation(self.b, base, moves))

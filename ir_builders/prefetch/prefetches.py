@@ -14,7 +14,7 @@ from ttc_llvm.problem.kinds import Alpha
 from ..llvmlite_extensions import freeze
 from ..memory import L1, L2
 from ..micro_tile import MicroTile, Sizes
-from ..peeled import Peeling
+from ..peeled import Continues
 from ..values import Int, add, beyond, chosen, mul
 from . import odometer
 from .box_rows import BoxRows, Index
@@ -30,7 +30,7 @@ def prefetches(
     pointers: tuple[ir.Value, ir.Value],
     sizes: Sizes,
     loops: tuple[LoopState, ...],
-    peeling: Peeling | None = None,
+    peeling: Continues | None = None,
 ) -> list[Line]:
     """The node's prefetches, line by line, in the tensors that pass through the caches. Addresses are computed at once;
     the caller emits the prefetches where it wants them. loops: around the node, outermost first."""

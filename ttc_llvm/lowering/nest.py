@@ -25,7 +25,7 @@ from .nodes import (
     assert_never,
     every,
 )
-from .operands import Buffer, Space
+from .operands import Buffer, RowOrder, Space
 
 
 def trips(loop: Loop) -> int:
@@ -36,13 +36,15 @@ def trips(loop: Loop) -> int:
 @dataclass(frozen=True, slots=True)
 class LoopNest:
     """A kernel before it is IR. params: the run-time values it reads, by slot; scratch: bytes per thread;
-    alignment: bytes that B's base must be a multiple of, and every stride of B that only run time knows."""
+    alignment: bytes that B's base must be a multiple of, and every stride of B that only run time knows; order: in
+    which runs of B go on from task to task, where run time alone knows it."""
 
     canonical: Canonical
     body: tuple[Node, ...]
     params: tuple[Param, ...]
     scratch: int
     alignment: int = 1
+    order: RowOrder | None = None
 
     @property
     def grid(self) -> tuple[Loop, ...]:

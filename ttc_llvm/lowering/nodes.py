@@ -15,7 +15,7 @@ from typing import ClassVar, NoReturn, TypeVar
 
 from ..lazy_dataclasses import dataclass, replace
 from ..problem.canonical import Size
-from .operands import Buffer, Op, PartialLine, Prefetch, Source, View
+from .operands import Buffer, Op, PartialLine, Prefetch, RowOrder, Source, View
 
 FROM_BOTH_ENDS = 0  # a stride of task loops whose extent is known at run time only
 
@@ -217,7 +217,7 @@ class Peeled(_Base):
 
     following: the axes along which the next row follows, innermost first; edge: the masked micro-tile that stores the
     elements before the first boundary and after the last one, where no row precedes or follows; axis, step: the axis of
-    the offset, and the elements of B from one index along it to the next.
+    the offset, and the elements of B from one index along it to the next; order: of rows that only run time knows.
     """
 
     inside: ClassVar[tuple[str, ...]] = ("body", "edge")
@@ -227,6 +227,7 @@ class Peeled(_Base):
     following: tuple[int, ...]
     axis: int = 0
     step: int = 1
+    order: RowOrder | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import Enum
 
 from ..lazy_dataclasses import dataclass
-from ..problem.canonical import Size
+from ..problem.canonical import Param, Size
 from ..problem.dtypes import DType
 from ..problem.kinds import Alpha, Beta
 
@@ -121,3 +121,20 @@ class PartialLine:
     def bytes(self) -> int:
         """Of a slot."""
         return self.elements * self.dtype.itemsize
+
+
+@dataclass(frozen=True, slots=True)
+class RowOrder:
+    """The order in which rows of B follow each other, as parameters.
+
+    axes: those along which rows may follow each other, but for `across`, along which micro-tiles have several; numbers:
+    the place of each of `axes` among those along which rows do, from the innermost on, 32 or more of others; last:
+    that of `across`; away: the slot of the first of as many parameters, by this number: bytes of A from the end of a
+    row to the beginning of the next.
+    """
+
+    axes: tuple[int, ...]
+    numbers: tuple[Param, ...]
+    across: int
+    last: Param
+    away: int

@@ -109,7 +109,7 @@ def _masked(t: TileSpec, k: int, rest: list[int], leaf: Micro) -> tuple[Node, ..
     """A masked edge, after whole vectors by non-temporal stores: masked stores are ordinary ones."""
     edge = replace(leaf, remainder_axes=(*leaf.remainder_axes, k), non_temporal=False)
     vector = t.vector // leaf.target.dtype.itemsize
-    if not leaf.non_temporal or k in t.lines[0] or leaf.target.strides[k] != 1:
+    if not leaf.non_temporal or leaf.partial_line or k in t.lines[0] or leaf.target.strides[k] != 1:
         return _nest(t, rest, edge, True)
     if leaf.block[k] <= vector or leaf.block[k] % vector:
         return _nest(t, rest, edge, True)

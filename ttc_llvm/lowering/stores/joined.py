@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...lazy_dataclasses import replace
 from ...machine.target import Target
-from ...problem.canonical import Canonical
+from ...problem.canonical import Canonical, Param
 from ...problem.kinds import Alpha, Beta
 from ..chain import run_of_b
 from ..nodes import AtRunEnd, FlushSlot, Micro, Node
@@ -25,7 +25,8 @@ def lines(canonical: Canonical, writing: Writing, target: Target, leaf: Micro) -
     assert chain is not None
     line = replace(chain.partial_line, dtype=canonical.b)
     leaf = replace(leaf, partial_line=line)
-    body = loops(TileSpec(canonical.axes, plan.tile, plan.inner, leaf, False, target.vector_bits // 8))
+    masks = any(isinstance(axis.extent, Param) for axis in canonical.axes)
+    body = loops(TileSpec(canonical.axes, plan.tile, plan.inner, leaf, masks, target.vector_bits // 8))
     around = row_axes(plan, run_of_b(canonical, plan), canonical.along("b"))
     kept = Op(Alpha.ONE, Beta.ZERO, False, canonical.b)
     ends = each_row(canonical, around, FlushSlot(line, leaf.target, kept))
