@@ -422,7 +422,8 @@ def test_rows_left_over_are_kept_within_bounds(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_measured_rates_are_positive_and_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(measuring, "DRIFT", 1e9)  # this machine is never busy
+    monkeypatch.setattr(measuring, "DRIFT", 1e9)  # this machine is never busy,
+    monkeypatch.setattr(timing, "WAITS", 1e9)  # and no thread waits for long
     monkeypatch.setattr(measuring, "_measured", measuring._measured.__wrapped__)  # type: ignore[attr-defined]
     found = stored_speeds.measured.__wrapped__("s", 1)  # type: ignore[attr-defined]
     every = [[*speed.short.values(), *speed.long.values()] for speed in found.products.values()]
