@@ -517,6 +517,39 @@ def test_the_mask_limits_the_default_and_the_workers() -> None:
 
 
 @needs_masks
+@pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="needs two CPUs")
+def test_sleeping_workers_are_woken_off_the_callers_cpu() -> None:
+    """Where the caller goes, and within what others make of their masks."""
+    done = python(
+        """
+        import os, numpy as np, test_runtime as t
+        from ttc_llvm.runtime import runtime
+        mask = os.sched_getaffinity(0)
+        first, last = min(mask), max(mask)
+
+        def masks_after_a_call(cpu):
+            b = np.zeros(9, np.int64)
+            os.sched_setaffinity(0, {cpu})
+            runtime.run(t.count(b, 9), 3)
+            assert (b == 1).all()
+            t.wait_until_parked(2)
+            return t.pins()
+
+        runtime.run(t.count(np.zeros(9, np.int64), 9), 3)
+        t.wait_until_parked(2)
+        for cpu in (first, first, last, first, last):
+            assert masks_after_a_call(cpu) == [mask - {cpu}] * 2
+        for worker in t.workers():
+            os.sched_setaffinity(worker.native_id, {last})
+        for cpu in (last, first, last):
+            assert masks_after_a_call(cpu) == [{last}] * 2
+        print("all")
+        """
+    )
+    assert done.stdout.strip() == "all"
+
+
+@needs_masks
 @pytest.mark.parametrize("text", ["compact", "scatter", "last"])
 def test_workers_pin_themselves_and_leave_the_caller_alone(fresh: None, text: str) -> None:
     mask = os.sched_getaffinity(0)

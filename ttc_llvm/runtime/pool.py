@@ -24,6 +24,7 @@ from ..logs import Log
 from . import affinity, stored_code
 from .affinity import Affinity
 from .once import once
+from .worker_masks import WorkerMasks, this_cpu
 
 POLL_SECONDS = 150e-6  # how long an idle worker polls before it parks
 PATIENCE_SECONDS = 20e-6  # how long a caller polls for others' parts before it offers its CPU
@@ -148,6 +149,7 @@ class Pool:
         first = self.start - self.block.ctypes.data + layout.STATES
         self.states = memoryview(self.block)[first : first + layout.MAX_PARTICIPANTS]
         self.yield_address = _yield_address()
+        self.masks = WorkerMasks()
         self.called, self.begun = (ctypes.c_int64.from_address(self.start + at) for at in (layout.CALLED, layout.BEGUN))
 
     def sleeps(self, parts: int, moved: int) -> bool:
@@ -202,10 +204,13 @@ class Pool:
                 thread.join(max(0.0, deadline - time.monotonic()))
 
     def _wake(self, states: bytes) -> None:
+        cpu = this_cpu() if self.placement == affinity.NONE and not self.stopped else None
         for number, state in enumerate(states, 1):
             if state != layout.PARKED:
                 continue
             self.states[number] = layout.ACTIVE
+            if cpu is not None:
+                self.masks.keep_off(self.threads[number - 1], cpu)
             try:
                 self.wakes[number - 1].release()
             except RuntimeError:  # woken before, and not yet asleep again
