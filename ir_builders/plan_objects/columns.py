@@ -42,7 +42,7 @@ def off_lines(library: int, work: int, near: int) -> int:
 def joined(work: int, near: int) -> int:
     """The variant for rows of B that lie in lines anyhow."""
     least = (NEAR_RUN if _below(work) < FAR_AWAY else LEAST_RUN) if row_order.chained(work, near) else LONE_RUN
-    rows = _axis(work, near, axes.N) * load64(work + axes.UNIT_A)
+    rows = row_order.axis(work, near, axes.N) * load64(work + axes.UNIT_A)
     return f.COLUMNS_CHAINED if _row(work) >= least and rows >= LEAST_ROWS else -1
 
 
@@ -55,26 +55,22 @@ def _single_or_pairs(library: int, work: int, near: int) -> int:
     """Micro-tiles of single lines serve where rows of A and of B are near each other, but where lines that follow in A
     are a multiple of four, or of eight, apart in B: memory then has few of its parts at work."""
     run, line = _row(work), load64(library + f.LINE)
-    away = _axis(work, near, axes.B) * load64(work + axes.UNIT_B)
+    away = row_order.axis(work, near, axes.B) * load64(work + axes.UNIT_B)
     spread = away % (PARTS * line * (2 if run % (2 * line) else 1))
     return f.COLUMNS_LINES if run < FEW_LINES * line and _below(work) < FAR_AWAY and spread else f.COLUMNS_ALIGNED
 
 
 def _is_better_gathered(work: int, near: int) -> int:
     """1 where pieces of rows of B read A in order, or much of A's rows is too short for whole micro-tiles."""
-    n = _axis(work, near, axes.N)
+    n = row_order.axis(work, near, axes.N)
     return (_below(work) < IN_ORDER and _row(work) >= PIECE) or n % EDGE * WHOLE > n
 
 
 def _below(work: int) -> int:
     """Bytes from a row of A to that of the next element of B."""
-    return abs(_axis(work, 0, axes.A)) * load64(work + axes.UNIT_A)
+    return abs(row_order.axis(work, 0, axes.A)) * load64(work + axes.UNIT_A)
 
 
 def _row(work: int) -> int:
     """Bytes of a row of B."""
-    return _axis(work, 0, axes.N) * load64(work + axes.UNIT_B)
-
-
-def _axis(work: int, k: int, word: int) -> int:
-    return load64(work + axes.LIST + axes.AXIS * k + word)
+    return row_order.axis(work, 0, axes.N) * load64(work + axes.UNIT_B)

@@ -11,6 +11,7 @@ from .. import layout_fields as asked
 from ..prepared_calls import steps_of
 from ..words import load64, local, store64
 from . import fields as f
+from . import row_order
 
 PIECE, PIECE_OF_ROWS = 1024, 2048  # bytes of a piece of a run; the second where elements of rows of A stay together
 PADDING = 3 * f.STREAMED_LINE  # bytes between pieces in scratch, at most
@@ -64,11 +65,6 @@ def _b(work: int, k: int) -> int:
     return load64(work + axes.LIST + axes.AXIS * k + axes.B)
 
 
-def _continues(work: int, k: int) -> int:
-    """1 where runs of B go on along this axis from the end of the one before."""
-    return _b(work, k) == _b(work, k - 1) * _n(work, k - 1)
-
-
 # --- the tile -------------------------------------------------------------------------------------------
 
 
@@ -77,7 +73,7 @@ def _cut(work: int, tile: int, room: int) -> None:
     where it is next: rows of B are then one run."""
     near, size = load64(tile + NEAR), load64(work + axes.UNIT_B)
     together, cut, run, piece = 1, 0, 1, PIECE if near else PIECE_OF_ROWS
-    while together < load64(work + axes.LENGTH) and _continues(work, together):
+    while together < load64(work + axes.LENGTH) and row_order.continues(work, together):
         together += 1
     while cut < min(together - 1, MOST_CUT) and (cut == 0 or cut != near) and run * _n(work, cut) * size <= piece:
         run = run * _n(work, cut)

@@ -15,7 +15,7 @@ def follow(work: int, near: int) -> int:
     if load64(work + axes.LIST + axes.A) <= 0 or (near > 1 and load64(work + axes.LENGTH) > f.AXES):
         return 0
     for k in range(1, near + 1):
-        if not _continues(work, k):
+        if not continues(work, k):
             return 0
     return 1
 
@@ -23,7 +23,7 @@ def follow(work: int, near: int) -> int:
 def chained(work: int, near: int) -> int:
     """The axes, as many as kernels walk, along which rows of B follow each other before A's contiguous one."""
     found = 0
-    while found < min(near - 1, f.ORDERED) and _continues(work, found + 1):
+    while found < min(near - 1, f.ORDERED) and continues(work, found + 1):
         found += 1
     return found
 
@@ -36,16 +36,18 @@ def write(work: int, count: int, order: int, walked: int, call: int) -> None:
     for place in range(f.ORDERED):
         k = load64(order + 8 * (place + 2)) if place + 2 < walked else count + 1
         store64(call + f.ORDER + 8 * (1 + place), k - 1 if k <= count else BEYOND)
-    at, back = call + f.ORDER + 8 * (1 + f.ORDERED), _axis(work, 0, axes.N) * _axis(work, 0, axes.A)
+    at, back = call + f.ORDER + 8 * (1 + f.ORDERED), axis(work, 0, axes.N) * axis(work, 0, axes.A)
     for k in range(1, min(count + 2, load64(work + axes.LENGTH))):
-        step = _axis(work, k, axes.A)
+        step = axis(work, k, axes.A)
         store64(at + 8 * (k - 1), (step - back) * load64(work + axes.UNIT_A))
-        back = back + (_axis(work, k, axes.N) - 1) * step
+        back = back + (axis(work, k, axes.N) - 1) * step
 
 
-def _continues(work: int, k: int) -> int:
-    return _axis(work, k, axes.B) == _axis(work, k - 1, axes.B) * _axis(work, k - 1, axes.N)
+def continues(work: int, k: int) -> int:
+    """1 where rows, or runs, of B go on along this axis from the end of the one before."""
+    return axis(work, k, axes.B) == axis(work, k - 1, axes.B) * axis(work, k - 1, axes.N)
 
 
-def _axis(work: int, k: int, word: int) -> int:
+def axis(work: int, k: int, word: int) -> int:
+    """A word of an axis of the canonical form: N, A or B."""
     return load64(work + axes.LIST + axes.AXIS * k + word)
