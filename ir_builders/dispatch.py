@@ -4,8 +4,8 @@ How a job travels. One submitter at a time owns the pool. It writes the job's fi
 `generation << 16 | parts`. Every participant (the submitter is number 0) claims parts by raising the part's
 claim word to the generation with compare-exchange, beginning with the part of its own number. Whoever runs
 parts adds their number to `done`; the submitter returns when all parts are done. Workers that are parked
-are woken by Python after the job is published: a worker says PARKED before it looks for a job a last time, so
-that either it sees the job or the submitter sees it parked.
+are woken after the job is published: a worker says PARKED before it looks for a job a last time, so that either it
+sees the job or the submitter sees it parked, and posts its semaphore.
 
 Why a late participant does no harm. The generation and its number of parts arrive in one load, so both belong
 together. A job ends only after each of its parts was claimed, hence a participant that still holds an old
@@ -18,96 +18,51 @@ from __future__ import annotations
 
 from llvmlite import ir
 
-from .polling import build_pause, counted, function, merged, wait_for
+from .polling import build_pause, counted, function, wait_for
 from .pool_fields import generation_of, load_config
-from .pool_layout import DONE, JOB, JOB_FIELDS, PARTS_BITS, PENDING, WORD
-from .values import I1, I64, KERNEL_TYPE, PTR, beyond, i64
-from .workers import build_any_parked, build_workers
+from .pool_layout import DONE, JOB, JOB_FIELDS, PARTS_BITS, WORD
+from .values import I64, KERNEL_TYPE, PTR, beyond, i64
+from .workers import build_wake, build_workers
 
 
 def build(triple: str) -> ir.Module:
-    """The module of `work`, `submit`, `resume`, `repeat_call` and `pauses` for this machine.
+    """The module of `work`, `submit`, `wake`, `repeat_call` and `pauses` for this machine.
 
-    work(pool, participant): serve jobs until none came for a while (state PARKED) or the pool stops.
-    submit(pool, kernel, a, b, scalars, params, scratch, stride, tasks, parts, repeats) -> left: run a job
-    `repeats` times; scratch of part p is at scratch + p * stride. A result other than 0 says that a job is
-    published and that workers have to be woken for it; the rest is then done by resume(pool, parts, left)
-    -> left. resume does nothing where no job is pending. repeat_call(kernel, a, b, scalars, params, scratch,
-    begin, end, repeats): call a kernel on this thread. pauses(n): poll n times, for calibration.
+    work(pool, participant): serve jobs until the pool stops; where none came for a while, wait for the participant's
+    semaphore (state PARKED). submit(pool, kernel, a, b, scalars, params, scratch, stride, tasks, parts, repeats): run a
+    job `repeats` times; scratch of part p is at scratch + p * stride. wake(pool, parts): wake parked workers.
+    repeat_call(kernel, a, b, scalars, params, scratch, begin, end, repeats): call a kernel on this thread. pauses(n):
+    poll n times, for calibration.
     """
     module = ir.Module("dispatch")
     module.triple = triple
     pause = build_pause(module, triple)
     claim = build_workers(module, pause)
-    rounds = _build_rounds(module, pause, claim)
-    _build_submit(module, rounds)
-    _build_resume(module, rounds)
+    _build_submit(module, pause, claim, build_wake(module))
     _build_repeat_call(module)
     _build_pauses(module, pause)
     return module
 
 
-def _build_rounds(module: ir.Module, pause: ir.Function, claim: ir.Function) -> ir.Function:
-    """`rounds(pool, parts, left, published) -> i64`: run a job `left` times; the result as of `submit`."""
-    arguments = [(PTR, "pool"), (I64, "parts"), (I64, "left"), (I1, "published")]
-    any_parked = build_any_parked(module)
-    builder = function(module, "rounds", arguments, I64)
-    pool, parts, left, published = builder.function.args
-    patience = load_config(builder, pool, "submitter_yields")
-    word_at, pending_at = beyond(builder, pool, WORD), beyond(builder, pool, PENDING)
-    entry = builder.block
-    publish, early, run, leave = (
-        builder.append_basic_block(name) for name in ("publish", "early", "run", "leave")
-    )
-    builder.cbranch(published, run, publish)
-
-    builder.position_at_end(publish)
-    upcoming = builder.phi(I64, "upcoming")
-    builder.store(i64(0), beyond(builder, pool, DONE))
-    before = builder.load_atomic(word_at, "monotonic", 8, "before", typ=I64)
-    generation = builder.add(generation_of(builder, before), i64(1), "generation")
-    # Publish first, then look who is parked: a worker that parks at this moment does it the other way round.
-    word = builder.or_(builder.shl(generation, i64(PARTS_BITS)), parts)
-    builder.atomic_rmw("xchg", word_at, word, "seq_cst")
-    builder.cbranch(builder.call(any_parked, [pool, parts], "parked"), early, run)
-
-    builder.position_at_end(early)
-    builder.store(i64(1), pending_at)
-    builder.ret(upcoming)
-
-    builder.position_at_end(run)
-    current = merged(builder, "current", (left, entry), (upcoming, publish))
-    word = builder.load_atomic(word_at, "monotonic", 8, "word", typ=I64)
-    own = builder.call(claim, [pool, word, i64(0)], "own")
-    wait_for(builder, pool, pause, builder.sub(parts, own, "others"), patience)
-    builder.store(i64(0), pending_at)
-    remaining = builder.sub(current, i64(1), "remaining")
-    upcoming.add_incoming(left, entry)
-    upcoming.add_incoming(remaining, builder.block)
-    builder.cbranch(builder.icmp_signed(">", remaining, i64(0)), publish, leave)
-
-    builder.position_at_end(leave)
-    builder.ret(i64(0))
-    return builder.function
-
-
-def _build_submit(module: ir.Module, rounds: ir.Function) -> None:
+def _build_submit(module: ir.Module, pause: ir.Function, claim: ir.Function, wake: ir.Function) -> None:
     fields = [(I64 if name in ("stride", "tasks") else PTR, name) for name in JOB_FIELDS]
     arguments = [(PTR, "pool"), *fields, (I64, "parts"), (I64, "repeats")]
-    builder = function(module, "submit", arguments, I64, linkage="")
+    builder = function(module, "submit", arguments, linkage="")
     pool, *values, parts, repeats = builder.function.args
     for name, value in zip(JOB_FIELDS, values, strict=True):
         builder.store(value, beyond(builder, pool, JOB + 8 * JOB_FIELDS.index(name)))
-    builder.ret(builder.call(rounds, [pool, parts, repeats, ir.Constant(I1, 0)]))
-
-
-def _build_resume(module: ir.Module, rounds: ir.Function) -> None:
-    builder = function(module, "resume", [(PTR, "pool"), (I64, "parts"), (I64, "left")], I64, linkage="")
-    pool, parts, left = builder.function.args
-    pending = builder.load(beyond(builder, pool, PENDING), "pending", typ=I64)
-    with builder.if_then(builder.icmp_signed("==", pending, i64(0))):
-        builder.ret(i64(0))
-    builder.ret(builder.call(rounds, [pool, parts, left, ir.Constant(I1, 1)]))
+    patience, word_at = load_config(builder, pool, "submitter_yields"), beyond(builder, pool, WORD)
+    with counted(builder, repeats, "round"):
+        builder.store(i64(0), beyond(builder, pool, DONE))
+        before = builder.load_atomic(word_at, "monotonic", 8, "before", typ=I64)
+        generation = builder.add(generation_of(builder, before), i64(1), "generation")
+        word = builder.or_(builder.shl(generation, i64(PARTS_BITS)), parts)
+        # Publish first, then look who is parked: a worker that parks at this moment does it the other way round.
+        builder.atomic_rmw("xchg", word_at, word, "seq_cst")
+        builder.call(wake, [pool, parts])
+        own = builder.call(claim, [pool, word, i64(0)], "own")
+        wait_for(builder, pool, pause, builder.sub(parts, own, "others"), patience)
+    builder.ret_void()
 
 
 def _build_repeat_call(module: ir.Module) -> None:

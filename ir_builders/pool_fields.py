@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from llvmlite import ir
 
-from .pool_layout import CONFIG, CONFIG_FIELDS, JOB, JOB_FIELDS, LANE, LANES, PARTS_BITS
+from .pool_layout import CONFIG, CONFIG_FIELDS, JOB, JOB_FIELDS, LANE, LANES, PARTS_BITS, SEMAPHORE
 from .values import I32, I64, KERNEL_TYPE, PTR, beyond, i64
 
 YIELD_TYPE = ir.FunctionType(I32, [])
+_OF_SEMAPHORE = ir.FunctionType(I32, [PTR])
 
 
 def lane_of(builder: ir.IRBuilder, pool: ir.Value, participant: ir.Value) -> ir.Value:
@@ -24,6 +25,13 @@ def load_job(builder: ir.IRBuilder, pool: ir.Value, name: str) -> ir.Value:
 def load_config(builder: ir.IRBuilder, pool: ir.Value, name: str) -> ir.Value:
     """The value of one of CONFIG_FIELDS."""
     return builder.load(beyond(builder, pool, CONFIG + 8 * CONFIG_FIELDS.index(name)), name, typ=I64)
+
+
+def call_semaphore(builder: ir.IRBuilder, pool: ir.Value, name: str, participant: ir.Value) -> None:
+    """Call one of CONFIG_FIELDS, `wait` or `post`, with a participant's semaphore."""
+    address = beyond(builder, pool, CONFIG + 8 * CONFIG_FIELDS.index(name))
+    function = builder.load(address, name, typ=_OF_SEMAPHORE.as_pointer())
+    builder.call(function, [beyond(builder, lane_of(builder, pool, participant), SEMAPHORE)])
 
 
 def generation_of(builder: ir.IRBuilder, word: ir.Value) -> ir.Value:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-REVISION = 1  # of `dispatch`, with any change of which stored code is another
+REVISION = 2  # of `dispatch`, with any change of which stored code is another
 SERIAL_BYTES = 512 << 10  # moved per thread, at least: below, a second thread costs more than it gains
 BURST_SECONDS = 100e-6  # calls that begin so soon after others find workers awake, once they are woken
 LASTING = 1_000_000  # nanoseconds for which calls have followed each other so when workers are woken for small ones
@@ -18,20 +18,21 @@ STOP = -1  # the word that ends every worker
 # lines in pairs.
 WORD = 0
 DONE = 128
-PENDING = 192  # 1: a job is published whose submitter went to wake workers
 CALLED = 200  # when the last call ended, in nanoseconds of `time.perf_counter`
 BEGUN = 208  # when the first of the calls began that have followed each other at once
 JOB = 256  # the addresses kernel, a, b, scalars, params, scratch; scratch bytes per part; tasks
-CONFIG = 384  # polls before a worker parks, polls before it yields, polls before a submitter yields, yield()
+CONFIG = 384  # polls before a worker parks, polls before it yields, polls before a submitter yields; the C library's
+# sched_yield, sem_wait and sem_post
 STATES = 512  # one byte per participant
-LANES = STATES + MAX_PARTICIPANTS  # per participant: claim word at 0, last word seen at 64
+LANES = STATES + MAX_PARTICIPANTS  # per participant: claim word at 0, last word seen at 64, its semaphore
+SEMAPHORE = 80
 LANE = 128
 POOL_BYTES = LANES + LANE * MAX_PARTICIPANTS
 
-ACTIVE, PARKED = 0, 1  # a worker's state; PARKED = about to block, or blocking, in Python
+ACTIVE, PARKED = 0, 1  # a worker's state; PARKED = about to wait, or waiting, for its semaphore
 
 JOB_FIELDS = ("kernel", "a", "b", "scalars", "params", "scratch", "stride", "tasks")
-CONFIG_FIELDS = ("worker_polls", "worker_yields", "submitter_yields", "yield")
+CONFIG_FIELDS = ("worker_polls", "worker_yields", "submitter_yields", "yield", "wait", "post")
 MASK_BYTES = 128  # a mask of CPUs, as the system writes it
 
 
@@ -42,7 +43,7 @@ class Shared:
     POOL = 0  # of the memory, 0 = there is no pool that serves
     PARTICIPANTS = 8  # their number
     SUBMIT = 16
-    RESUME = 24
+    GET_CPU = 24  # sched_getcpu
     ACQUIRE = 32  # Python's methods of the lock that the pool's caller holds
     RELEASE = 40
     AT_ONCE = 48  # the arguments of the first
@@ -56,9 +57,12 @@ class Shared:
     WAKING = 112  # bytes
     THREADS = 120  # by default, 0 = nobody has asked
     MASK = 128  # the CPUs that they were counted by
+    KEPT_OFF = MASK + MASK_BYTES  # 1 + the CPU that workers are kept off, 0 = Python has to see to it, or ANYWHERE
+    KEPT = KEPT_OFF + 8  # participants of whom that is so
 
 
-SHARED_BYTES = Shared.MASK + MASK_BYTES
+ANYWHERE = -1
+SHARED_BYTES = Shared.KEPT + 8
 
 
 def scratch_stride(size: int) -> int:

@@ -1,7 +1,7 @@
 """Calls of kernels that several threads share, from the native entries of arrays: functions for `integer_code`.
 
-Python makes the pool of workers, adds to it, and wakes those that sleep (`runtime.runtime`); here calls are handed to
-workers that are awake. The interpreter lock is held until `submitted` runs.
+Python makes the pool of workers, adds to it, and keeps them off the CPU of their caller (`runtime.runtime`). The
+interpreter lock is held until `submitted` runs.
 """
 
 from __future__ import annotations
@@ -11,11 +11,21 @@ from .array_entry_fields import State
 from .layout_fields import AXES, AXIS_BYTES, EXTENT, FIRST_SCALED_KIND, KIND, RANK
 from .layout_kinds import bytes_of, bytes_to
 from .planner_fields import ODD_BITS, SERIAL_BYTES
-from .pool_layout import BEGUN, CALLED, LASTING, MASK_BYTES, MAX_PARTICIPANTS, PARKED, STATES, Shared
+from .pool_layout import (
+    ANYWHERE,
+    BEGUN,
+    CALLED,
+    LASTING,
+    MASK_BYTES,
+    MAX_PARTICIPANTS,
+    PARKED,
+    STATES,
+    Shared,
+)
 from .words import call, call32, load8, load64, local, store64
 
 ALONE, TOGETHER, ASLEEP = 0, 1, 2
-"""How a call runs: on this thread, with others, or as Python says, which wakes them."""
+"""How a call runs: on this thread, with others, or as Python says, which prepares them."""
 MONOTONIC = 1  # the clock of the C library that `time.perf_counter` reads
 
 
@@ -92,8 +102,17 @@ def planned(shared: int, parts: int, moved: int) -> int:
     time = now(shared)
     if time - load64(pool + CALLED) >= load64(shared + Shared.BURST):
         store64(pool + BEGUN, time)
-    lasts = time - load64(pool + BEGUN) >= LASTING
-    return ASLEEP if lasts or moved >= load64(shared + Shared.WAKING) else ALONE
+    if time - load64(pool + BEGUN) < LASTING and moved < load64(shared + Shared.WAKING):
+        return ALONE
+    return TOGETHER if _off_this_cpu(shared, parts) else ASLEEP
+
+
+def _off_this_cpu(shared: int, parts: int) -> int:
+    """1 where sleeping workers may be woken at once, which would not come where this thread runs."""
+    kept = load64(shared + Shared.KEPT_OFF)
+    if kept <= 0:
+        return kept == ANYWHERE
+    return load64(shared + Shared.KEPT) >= parts and kept == 1 + call32(load64(shared + Shared.GET_CPU))
 
 
 def _any_parked(pool: int, parts: int) -> int:
@@ -107,10 +126,8 @@ def submitted(
     shared: int, pool: int, kernel: int, a: int, b: int, scalars: int, params: int, scratch: int, stride: int,
     tasks: int, parts: int,
 ) -> None:  # fmt: skip
-    """Run a call. What sleeping workers do not take, the caller runs."""
-    left = call(load64(shared + Shared.SUBMIT), pool, kernel, a, b, scalars, params, scratch, stride, tasks, parts, 1)
-    while left != 0:
-        left = call(load64(shared + Shared.RESUME), pool, parts, left)
+    """Run a call. What no worker takes in time, the caller runs."""
+    call(load64(shared + Shared.SUBMIT), pool, kernel, a, b, scalars, params, scratch, stride, tasks, parts, 1)
 
 
 def ended(shared: int, how: int, release: int) -> None:

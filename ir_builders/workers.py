@@ -5,9 +5,9 @@ from __future__ import annotations
 from llvmlite import ir
 
 from .polling import counted, function, merged, relax
-from .pool_fields import generation_of, lane_of, load_config, load_job, parts_of
+from .pool_fields import call_semaphore, generation_of, lane_of, load_config, load_job, parts_of
 from .pool_layout import ACTIVE, DONE, JOB_FIELDS, PARKED, STATES, STOP, WORD
-from .values import I1, I8, I64, PTR, beyond, i64
+from .values import I8, I64, PTR, beyond, i64
 
 
 def build_workers(module: ir.Module, pause: ir.Function) -> ir.Function:
@@ -79,9 +79,9 @@ def _build_work(module: ir.Module, pause: ir.Function, claim: ir.Function) -> No
     limit, patience = load_config(builder, pool, "worker_polls"), load_config(builder, pool, "worker_yields")
     # An exchange, not a store: llvmlite cannot say an atomic store through an opaque pointer.
     builder.atomic_rmw("xchg", state, ir.Constant(I8, ACTIVE), "seq_cst")
-    wait, poll, idle, park, unpark, job, leave = (
+    wait, poll, idle, park, sleep, unpark, job, leave = (
         builder.append_basic_block(name)
-        for name in ("wait", "poll", "idle", "park", "unpark", "job", "leave")
+        for name in ("wait", "poll", "idle", "park", "sleep", "unpark", "job", "leave")
     )
     builder.branch(wait)
 
@@ -105,18 +105,20 @@ def _build_work(module: ir.Module, pause: ir.Function, claim: ir.Function) -> No
     builder.position_at_end(park)
     builder.atomic_rmw("xchg", state, ir.Constant(I8, PARKED), "seq_cst")
     last = builder.load_atomic(beyond(builder, pool, WORD), "seq_cst", 8, "last", typ=I64)
-    builder.cbranch(builder.icmp_signed("==", last, seen), leave, unpark)
+    builder.cbranch(builder.icmp_signed("==", last, seen), sleep, unpark)
+    builder.position_at_end(sleep)
+    call_semaphore(builder, pool, "wait", participant)
+    builder.branch(unpark)
     builder.position_at_end(unpark)
     builder.atomic_rmw("xchg", state, ir.Constant(I8, ACTIVE), "seq_cst")
-    builder.branch(job)
+    builder.branch(wait)
 
     builder.position_at_end(job)
-    current = merged(builder, "current", (word, poll), (last, unpark))
     serve = builder.append_basic_block("serve")
-    builder.cbranch(builder.icmp_signed("==", current, i64(STOP)), leave, serve)
+    builder.cbranch(builder.icmp_signed("==", word, i64(STOP)), leave, serve)
     builder.position_at_end(serve)
-    builder.store(current, seen_at)
-    ran = builder.call(claim, [pool, current, participant], "ran")
+    builder.store(word, seen_at)
+    ran = builder.call(claim, [pool, word, participant], "ran")
     with builder.if_then(builder.icmp_unsigned(">", ran, i64(0))):
         builder.atomic_rmw("add", beyond(builder, pool, DONE), ran, "release")
     builder.branch(wait)
@@ -125,18 +127,17 @@ def _build_work(module: ir.Module, pause: ir.Function, claim: ir.Function) -> No
     builder.ret_void()
 
 
-def build_any_parked(module: ir.Module) -> ir.Function:
-    """`any_parked(pool, parts) -> i1`: whether one of the workers 1 .. parts - 1 is parked."""
-    builder = function(module, "any_parked", [(PTR, "pool"), (I64, "parts")], I1)
+def build_wake(module: ir.Module) -> ir.Function:
+    """`wake(pool, parts)`: wake those of the workers 1 .. parts - 1 that are parked."""
+    builder = function(module, "wake", [(PTR, "pool"), (I64, "parts")], linkage="")
     pool, parts = builder.function.args
     states = beyond(builder, pool, STATES)
-    found = builder.append_basic_block("found")
     with counted(builder, parts, "worker", 1) as worker:
-        state = builder.load_atomic(beyond(builder, states, worker), "seq_cst", 1, "state", typ=I8)
-        awake = builder.append_basic_block("awake")
-        builder.cbranch(builder.icmp_signed("==", state, ir.Constant(I8, PARKED)), found, awake)
-        builder.position_at_end(awake)
-    builder.ret(ir.Constant(I1, 0))
-    builder.position_at_end(found)
-    builder.ret(ir.Constant(I1, 1))
+        at = beyond(builder, states, worker)
+        state = builder.load_atomic(at, "seq_cst", 1, "state", typ=I8)
+        with builder.if_then(builder.icmp_signed("==", state, ir.Constant(I8, PARKED)), likely=False):
+            # Nobody else writes ACTIVE for a worker that waits; for one that does not yet, the semaphore counts.
+            builder.atomic_rmw("xchg", at, ir.Constant(I8, ACTIVE), "seq_cst")
+            call_semaphore(builder, pool, "post", worker)
+    builder.ret_void()
     return builder.function

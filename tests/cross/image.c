@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <sched.h>
+#include <semaphore.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -107,14 +108,10 @@ static void flushed(void)
 enum { WORKERS = 3, TASKS_OF_A_JOB = 64, JOBS = 3000 };
 static char *pool;
 static void (*work)(void *, int64_t);
-static int stopped;
 
 static void *serve(void *number)
 {
-    while (!__atomic_load_n(&stopped, __ATOMIC_ACQUIRE)) {
-        work(pool, (int64_t)(intptr_t)number);
-        sched_yield(); /* parked: Python would sleep here */
-    }
+    work(pool, (int64_t)(intptr_t)number);
     return NULL;
 }
 
@@ -128,14 +125,14 @@ static void tick(const void *a, void *b, const void *scalars, const void *params
 
 static void workers(void)
 {
-    typedef int64_t submit_type(void *, kernel *, const void *, void *, const void *, const void *, void *, int64_t,
-                                int64_t, int64_t, int64_t);
+    typedef void submit_type(void *, kernel *, const void *, void *, const void *, const void *, void *, int64_t,
+                             int64_t, int64_t, int64_t);
     char *start = mapped(&image_workers);
     submit_type *submit = (submit_type *)function(&image_workers, start, "submit");
-    int64_t (*resume)(void *, int64_t, int64_t) =
-        (int64_t (*)(void *, int64_t, int64_t))function(&image_workers, start, "resume");
+    void (*wake)(void *, int64_t) = (void (*)(void *, int64_t))function(&image_workers, start, "wake");
     work = (void (*)(void *, int64_t))function(&image_workers, start, "work");
-    const int64_t config[4] = {200, 20, 20, (int64_t)(intptr_t)sched_yield};
+    const int64_t config[6] = {200, 20, 20, (int64_t)(intptr_t)sched_yield, (int64_t)(intptr_t)sem_wait,
+                               (int64_t)(intptr_t)sem_post};
     pthread_t threads[WORKERS];
     int64_t sums[TASKS_OF_A_JOB] = {0}, wanted = 0;
     pool = aligned_alloc(4096, (POOL_BYTES + 4095) / 4096 * 4096);
@@ -145,15 +142,13 @@ static void workers(void)
         CHECK(pthread_create(&threads[n], NULL, serve, (void *)(n + 1)) == 0);
     for (int64_t job = 1; job <= JOBS; job++) {
         int64_t parts = 2 + job % WORKERS, repeats = 1 + job % 2;
-        int64_t left = submit(pool, tick, &job, sums, NULL, NULL, NULL, 0, TASKS_OF_A_JOB, parts, repeats);
-        while (left)
-            left = resume(pool, parts, left);
+        submit(pool, tick, &job, sums, NULL, NULL, NULL, 0, TASKS_OF_A_JOB, parts, repeats);
         wanted += job * repeats;
         for (int task = 0; task < TASKS_OF_A_JOB; task++)
             CHECK(sums[task] == wanted);
     }
-    __atomic_store_n(&stopped, 1, __ATOMIC_RELEASE);
-    __atomic_store_n((int64_t *)(pool + WORD), STOP, __ATOMIC_RELEASE);
+    __atomic_store_n((int64_t *)(pool + WORD), STOP, __ATOMIC_SEQ_CST);
+    wake(pool, WORKERS + 1);
     for (int n = 0; n < WORKERS; n++)
         CHECK(pthread_join(threads[n], NULL) == 0);
 }

@@ -73,7 +73,7 @@ def test_images_run_there(cpu: str, page: int, tmp_path: Path, monkeypatch: pyte
     small = linked(backend.compile_object(ADD + COUNT + COPY, target), "add", "count", "copy")
     numbers = {"I": SIZE[0], "J": SIZE[1], "K": SIZE[2], "TASKS": tasks, "SCRATCH": scratch, "BLOCK": flush.BLOCK,
                **{name: getattr(pool_layout, name) for name in ("POOL_BYTES", "CONFIG", "WORD", "STOP")}}  # fmt: skip
-    native = linked(backend.compile_object(workers(target), target), "work", "submit", "resume")
+    native = linked(backend.compile_object(workers(target), target), "work", "submit", "wake")
     drop = linked(backend.compile_object(str(flush.build(target)), target), "flush")
     assert flush._ARM_DROP in drop and flush._ARM_FINISH in drop
     lines = [f"enum {{ {', '.join(f'{name} = {value}' for name, value in numbers.items())} }};"]

@@ -1,8 +1,8 @@
 """Worker threads, and the memory through which they get their jobs.
 
 Workers are daemon threads of Python that spend their lives in native code (`ir_builders.dispatch`) without
-the interpreter lock. After a job they poll for the next one for `POLL_SECONDS`, then park on a lock in
-Python: no futex, no OpenMP, nothing that other runtimes in the process could collide with. A caller never
+the interpreter lock. After a job they poll for the next one for `POLL_SECONDS`, then wait for a semaphore of
+the C library: no OpenMP, nothing that other runtimes in the process could collide with. A caller never
 waits for a worker that has taken nothing; what no worker takes in time, the caller runs itself.
 """
 
@@ -12,7 +12,7 @@ import ctypes
 import os
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,10 +21,10 @@ from .. import locks
 from ..ir_builders import pool_layout as layout
 from ..lazy_dataclasses import dataclass
 from ..logs import Log
-from . import affinity, stored_code
+from . import affinity, shared_words, stored_code
 from .affinity import Affinity
 from .once import once
-from .worker_masks import WorkerMasks, this_cpu
+from .worker_masks import Caller, WorkerMasks, caller
 
 POLL_SECONDS = 150e-6  # how long an idle worker polls before it parks
 PATIENCE_SECONDS = 20e-6  # how long a caller polls for others' parts before it offers its CPU
@@ -35,8 +35,8 @@ _log = Log(__name__)
 _ADDRESS, _INT = ctypes.c_void_p, ctypes.c_int64
 _NATIVE: dict[str, tuple[Any, tuple[Any, ...]]] = {  # result and arguments of what `dispatch.build` defines
     "work": (None, (_ADDRESS, _INT)),
-    "submit": (_INT, (*[_ADDRESS] * 7, *[_INT] * 4)),
-    "resume": (_INT, (_ADDRESS, _INT, _INT)),
+    "submit": (None, (*[_ADDRESS] * 7, *[_INT] * 4)),
+    "wake": (None, (_ADDRESS, _INT)),
     "repeat_call": (None, (*[_ADDRESS] * 6, *[_INT] * 3)),
     "pauses": (None, (_INT,)),
 }
@@ -90,12 +90,12 @@ class Native:
     """The dispatcher's entries, and polls per second on this machine."""
 
     work: Callable[..., None]
-    submit: Callable[..., int]
-    resume: Callable[..., int]
+    submit: Callable[..., None]
+    wake: Callable[..., None]
     repeat_call: Callable[..., None]
     pauses: Callable[..., None]
     rate: float
-    addresses: Mapping[str, int]  # of the entries that native code calls itself
+    address: int  # of `submit`, which native code calls itself
 
 
 @once
@@ -106,8 +106,7 @@ def native() -> Native:
         name: code.function(name, ctypes.CFUNCTYPE(result, *arguments))
         for name, (result, arguments) in _NATIVE.items()
     }
-    addresses = {name: code.address(name) for name in ("submit", "resume")}
-    return Native(**entries, rate=_poll_rate(entries["pauses"]), addresses=addresses)
+    return Native(**entries, rate=_poll_rate(entries["pauses"]), address=code.address("submit"))
 
 
 def _compiled() -> bytes:
@@ -127,12 +126,11 @@ def _poll_rate(pauses: Callable[..., None], polls: int = 1000) -> float:
     return polls / max(min(seconds() for _ in range(5)), 1e-9)
 
 
-def _yield_address() -> int | None:
-    """The C library's function that offers this CPU to other threads; None where there is none."""
-    try:
-        return ctypes.cast(ctypes.CDLL(None).sched_yield, ctypes.c_void_p).value
-    except (AttributeError, OSError, TypeError):
-        return None
+def _system_calls() -> dict[str, int]:
+    """The C library's functions that offer this CPU to other threads, and wait for semaphores and post them."""
+    library = ctypes.CDLL(None)
+    names = {"yield": library.sched_yield, "wait": library.sem_wait, "post": library.sem_post}
+    return {name: ctypes.cast(function, _ADDRESS).value or 0 for name, function in names.items()}
 
 
 class Pool:
@@ -142,14 +140,13 @@ class Pool:
         self.native = native()
         self.placement = placement
         self.stopped = False
-        self.wakes: list[threading.Lock] = []
         self.threads: list[threading.Thread] = []
         self.scratch = Scratch()
         self.block, self.start = aligned(layout.POOL_BYTES)
         first = self.start - self.block.ctypes.data + layout.STATES
         self.states = memoryview(self.block)[first : first + layout.MAX_PARTICIPANTS]
-        self.yield_address = _yield_address()
         self.masks = WorkerMasks()
+        self.kept: tuple[Caller, int] | None = None  # off whose CPU so many participants are
         self.called, self.begun = (ctypes.c_int64.from_address(self.start + at) for at in (layout.CALLED, layout.BEGUN))
 
     def sleeps(self, parts: int, moved: int) -> bool:
@@ -163,29 +160,20 @@ class Pool:
         return moved < layout.WAKING_BYTES and now - self.begun.value < layout.LASTING
 
     def run(self, call: Call, parts: int, repeats: int) -> None:
-        """Share the parts with all workers that come in time, and wake those that are parked."""
+        """Share the parts with all workers that come in time; those that are parked are woken."""
         kernel, a, b, scalars, params, scratch, tasks = call
         stride = layout.scratch_stride(scratch)
         block = self.scratch.address(stride * parts)
-        job = (kernel, a, b, scalars, params, block, stride, tasks, parts, repeats)
-        try:
-            left = self.native.submit(self.start, *job)
-            while left:
-                self._wake(self.states[1:parts].tobytes())
-                left = self.native.resume(self.start, parts, left)
-        except BaseException:  # Ctrl-C: workers may be at it, and must not outlive the caller's arrays
-            self.native.resume(self.start, parts, 1)
-            raise
+        if layout.PARKED in self.states[1:parts].tobytes():
+            self._keep_off(parts)
+        self.native.submit(self.start, kernel, a, b, scalars, params, block, stride, tasks, parts, repeats)
 
     def grow(self, participants: int) -> None:
         """Start workers until there are enough; where the system allows no more, callers do their parts."""
         places = self._places(participants)
         self._configure(participants)
         for number in range(len(self.threads) + 1, participants):
-            wake = threading.Lock()
-            wake.acquire()
-            self.wakes.append(wake)
-            arguments = (self, number, wake, places[number])
+            arguments = (self, number, places[number])
             thread = threading.Thread(target=_serve, args=arguments, name=f"ttc-worker-{number}", daemon=True)
             self.threads.append(thread)
             try:
@@ -197,24 +185,21 @@ class Pool:
         """End all workers and wait for them, `patience` seconds at most."""
         self.stopped = True
         ctypes.c_int64.from_address(self.start + layout.WORD).value = layout.STOP
-        self._wake(bytes([layout.PARKED]) * len(self.wakes))
+        self.native.wake(self.start, len(self.threads) + 1)
         deadline = time.monotonic() + patience
         for thread in self.threads:
             if thread.ident is not None:
                 thread.join(max(0.0, deadline - time.monotonic()))
 
-    def _wake(self, states: bytes) -> None:
-        cpu = this_cpu() if self.placement == affinity.NONE and not self.stopped else None
-        for number, state in enumerate(states, 1):
-            if state != layout.PARKED:
-                continue
-            self.states[number] = layout.ACTIVE
-            if cpu is not None:
-                self.masks.keep_off(self.threads[number - 1], cpu)
-            try:
-                self.wakes[number - 1].release()
-            except RuntimeError:  # woken before, and not yet asleep again
-                continue
+    def _keep_off(self, parts: int) -> None:
+        """Keep workers off the CPU of this thread, which is about to wake them."""
+        waking = caller(parts) if self.placement == affinity.NONE else None
+        if waking is None:
+            return
+        for worker in self.threads[: parts - 1] if self.kept != (waking, parts) else ():
+            self.masks.keep_off(worker, waking)
+        self.kept = (waking, parts)
+        shared_words.note_kept_off(waking.cpu, parts)
 
     def _places(self, participants: int) -> tuple[int | None, ...]:
         if self.placement == affinity.NONE:  # the system's files take as long as the first call
@@ -228,18 +213,13 @@ class Pool:
         values = {"worker_polls": polls, "worker_yields": NEVER, "submitter_yields": patience}
         if participants > cpu_count():
             values = dict.fromkeys(values, CROWDED_POLLS) | {"worker_polls": 4 * CROWDED_POLLS}
-        if self.yield_address is None:
-            values |= {"worker_yields": NEVER, "submitter_yields": NEVER}
-        values["yield"] = self.yield_address or 0
+        values |= _system_calls()
         slots = (ctypes.c_int64 * len(values)).from_address(self.start + layout.CONFIG)
         slots[:] = [values[name] for name in layout.CONFIG_FIELDS]
 
 
-def _serve(pool: Pool, number: int, wake: threading.Lock, cpu: int | None) -> None:
-    """A worker's life: native while there are jobs, parked in Python while there are none."""
+def _serve(pool: Pool, number: int, cpu: int | None) -> None:
+    """A worker's life."""
     if cpu is not None and not affinity.pin(cpu):
         _log.warning("worker thread %d cannot be bound to CPU %d", number, cpu)
-    while not pool.stopped:
-        pool.native.work(pool.start, number)
-        if not pool.stopped:
-            wake.acquire()
+    pool.native.work(pool.start, number)

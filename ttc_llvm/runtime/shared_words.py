@@ -6,7 +6,8 @@ import ctypes
 import threading
 from typing import TYPE_CHECKING, Any
 
-from ..ir_builders.pool_layout import BURST_SECONDS, MASK_BYTES, SHARED_BYTES, WAKING_BYTES, Shared
+from ..ir_builders.pool_layout import ANYWHERE, BURST_SECONDS, MASK_BYTES, SHARED_BYTES, WAKING_BYTES, Shared
+from . import affinity
 from .once import once
 
 if TYPE_CHECKING:
@@ -32,8 +33,8 @@ def publish(pool: Pool, lock: threading.Lock) -> None:
         _kept[:] = [lock.acquire, lock.release, (False,), pool, *_kept[:3]]
         for word, thing in zip((Shared.ACQUIRE, Shared.RELEASE, Shared.AT_ONCE), _kept, strict=False):
             _set(word, id(thing))
-        _set(Shared.SUBMIT, pool.native.addresses["submit"])
-        _set(Shared.RESUME, pool.native.addresses["resume"])
+        _set(Shared.SUBMIT, pool.native.address)
+        _set(Shared.KEPT_OFF, 0 if pool.placement == affinity.NONE else ANYWHERE)
         _set(Shared.POOL, pool.start)
         _published[:] = [pool]
     _set(Shared.PARTICIPANTS, len(pool.threads) + 1)
@@ -45,6 +46,12 @@ def withdraw() -> None:
     _published.clear()
 
 
+def note_kept_off(cpu: int, participants: int) -> None:
+    """Workers of so many participants are kept off a CPU."""
+    _set(Shared.KEPT, participants)
+    _set(Shared.KEPT_OFF, 1 + cpu)
+
+
 def note_threads(count: int, mask: frozenset[int]) -> None:
     """The default number of threads with these CPUs; 0 = it is to be asked again."""
     if _noted == [count, mask]:
@@ -54,6 +61,8 @@ def note_threads(count: int, mask: frozenset[int]) -> None:
     written = bits.to_bytes(MASK_BYTES, "little") if bits.bit_length() <= 8 * MASK_BYTES else bytes(MASK_BYTES)
     ctypes.memmove(ctypes.addressof(_words) + Shared.MASK, written, MASK_BYTES)
     _set(Shared.THREADS, count)
+    if _words[Shared.KEPT_OFF // 8] != ANYWHERE:
+        _set(Shared.KEPT_OFF, 0)
 
 
 @once
@@ -64,6 +73,7 @@ def _describe() -> bool:
         found: dict[int, Any] = {
             Shared.CALL: python.PyObject_CallObject, Shared.DROP: python.Py_DecRef, Shared.CLEAR: python.PyErr_Clear,
             Shared.CLOCK: system.clock_gettime, Shared.GET_MASK: system.sched_getaffinity,
+            Shared.GET_CPU: system.sched_getcpu,
         }  # fmt: skip
     except (AttributeError, OSError, TypeError):
         return False
