@@ -1,4 +1,4 @@
-"""Attributes of functions that describe the machine that runs them, beyond the module's triple."""
+"""New modules, and attributes of their functions, that describe the machine that runs them."""
 
 from __future__ import annotations
 
@@ -13,6 +13,13 @@ from .values import i32
 
 _FLAGS, _MINIMUM = "llvm.module.flags", 8  # linked modules have a flag that all of them have
 GROUP_BITS = 128  # of which an AArch64 vector register holds so many
+
+
+def new_module(target: Target, name: str = "ttc_llvm") -> ir.Module:
+    """An empty module for this machine."""
+    module = ir.Module(name, context=ir.Context())
+    module.triple = target.triple
+    return module
 
 
 def length_known(functions: Iterable[ir.Function], target: Target) -> None:

@@ -29,7 +29,6 @@ from . import attributes, cpu_select, selection, vector_length
 from .carriers import parts_per_element
 from .frame import real_type, reserved
 from .llvmlite_extensions import prefixed, visible
-from .module import new_module
 from .selection import Runs
 from .values import I32, I64, NULL, PTR, at, i32
 
@@ -40,7 +39,7 @@ def build(problem: Problem, versions: Sequence[Version], symbols: Symbols = PLAI
     versions: the code of one machine; or of several, among which a call chooses, the most demanding first and one
     that needs no feature last.
     """
-    module = new_module(versions[-1].target, symbols.stem(problem))
+    module = attributes.new_module(versions[-1].target, symbols.stem(problem))
     with prefixed(module, f"{symbols.stem(problem)}."):  # tools such as perf show the names of local functions, too
         runs = _runs(module, problem, versions)
     for entry in interface.entries(problem, symbols):

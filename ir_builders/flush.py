@@ -11,8 +11,9 @@ from llvmlite import ir
 
 from ttc_llvm.machine.target import Target
 
+from .attributes import new_module
 from .llvmlite_extensions import encoded, external
-from .module import ARGUMENTS, new_module
+from .module import ARGUMENTS
 from .values import KERNEL_TYPE, PTR, VOID, at, counted
 
 BLOCK = 1 << 16

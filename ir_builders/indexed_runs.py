@@ -11,10 +11,11 @@ from llvmlite import ir
 
 from ttc_llvm.machine.target import Target
 
+from .attributes import new_module
 from .group_fields import INNER, OUTER, PADDING, RUN, UNITS
 from .llvmlite_extensions import reference, written
 from .memory import masked_load, masked_store
-from .module import ARGUMENTS, new_module
+from .module import ARGUMENTS
 from .values import I8, I32, I64, KERNEL_TYPE, PTR, at, beyond, counted, i64, minimum, splat
 
 UNROLLED = 8  # elements of an iteration, at most, where they are moved one by one: no more than a line

@@ -27,7 +27,7 @@ from typing import ClassVar
 from llvmlite import ir
 
 from .integer_expressions import Expressions, Function
-from .integer_operations import BINARY
+from .integer_operations import BINARY, compared, loaded, stored
 from .values import I64, i64
 
 
@@ -66,7 +66,7 @@ class _Body(Expressions):
         self._loops: list[tuple[ir.Block, ir.Block]] = []  # where `continue` and `break` go
         for argument, name in zip(function.args, self._tree.args.args, strict=True):
             argument.name = f"given.{name.arg}"
-            self._b.store(argument, self._places[name.arg])
+            stored(self._b, argument, self._places[name.arg])
 
     def write(self) -> None:
         """Translate the whole body."""
@@ -114,13 +114,13 @@ class _Body(Expressions):
     def _updated(self, node: ast.AugAssign) -> None:
         if not isinstance(node.target, ast.Name) or type(node.op) not in BINARY:
             raise self._refused(node)
-        old = self._b.load(self._places[node.target.id], typ=I64)
+        old = loaded(self._b, self._places[node.target.id])
         self._set(node.target, BINARY[type(node.op)](self._b, old, self._value(node.value)))
 
     def _set(self, target: ast.expr, value: ir.Value) -> None:
         if not isinstance(target, ast.Name):
             raise self._refused(target)
-        self._b.store(value, self._places[target.id])
+        stored(self._b, value, self._places[target.id])
 
     def _if(self, node: ast.If) -> None:
         chosen, other = self._new("then"), self._new("else")
@@ -153,16 +153,16 @@ class _Body(Expressions):
         assert isinstance(node.target, ast.Name)
         counter = self._frame.alloca(I64)
         head, body, following, done = (self._new(name) for name in ("for", "do", "next", "done"))
-        self._b.store(first, counter)
+        stored(self._b, first, counter)
         self._b.branch(head)
         self._b.position_at_end(head)
-        i = self._b.load(counter, typ=I64)
-        self._b.cbranch(self._b.icmp_signed("<" if step > 0 else ">", i, limit), body, done)
+        i = loaded(self._b, counter)
+        self._b.cbranch(compared(self._b, "slt" if step > 0 else "sgt", i, limit), body, done)
         self._b.position_at_end(body)
         self._set(node.target, i)
         self._loop(node.body, body, following, done)
         self._b.position_at_end(following)
-        self._b.store(self._b.add(i, i64(step)), counter)
+        stored(self._b, self._b.add(i, i64(step)), counter)
         self._b.branch(head)
         self._b.position_at_end(done)
 

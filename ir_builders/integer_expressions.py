@@ -3,29 +3,45 @@
 from __future__ import annotations
 
 import ast
-import builtins
-import inspect
-import textwrap
+import linecache
 from collections.abc import Callable
+from contextlib import suppress
+from types import FunctionType
 from typing import Any, ClassVar
 
 from llvmlite import ir
 
 from . import words
-from .integer_operations import BINARY, COMPARISONS, FIXED, INTRINSICS, UNARY, condition
+from .integer_operations import (
+    BINARY,
+    COMPARISONS,
+    FIXED,
+    INTRINSICS,
+    UNARY,
+    compared,
+    condition,
+    extended,
+    loaded,
+)
 from .values import I8, I64, PTR, at, i64, table
 
 Function = Callable[..., int | None]
 
 
 def definition(source: Function) -> ast.FunctionDef:
-    """The syntax tree of a function, with the line numbers of its file. TypeError where there is no source."""
-    try:
-        lines, first = inspect.getsourcelines(source)
-    except OSError as error:
-        raise TypeError(f"the source of {source.__qualname__} is not there: {error}") from None
-    tree = ast.parse(textwrap.dedent("".join(lines)))
-    ast.increment_lineno(tree, first - 1)
+    """The syntax tree of a function, with the line numbers of its file. TypeError where there is no source.
+
+    `inspect` reads every word to find where it ends, which takes longer than the translation: here it ends before the
+    next line that is indented no further, but for that of its signature's end.
+    """
+    before = source.__code__.co_firstlineno - 1
+    lines = linecache.getlines(source.__code__.co_filename, source.__globals__)[before:]
+    if not lines:
+        raise TypeError(f"the source of {source.__qualname__} is not there: {source.__code__.co_filename}")
+    indent = len(lines[0]) - len(lines[0].lstrip())
+    starts = (number for number, line in enumerate(lines) if number and line[: indent + 1].strip(" )\n"))
+    own = lines[: next(starts, len(lines))]
+    tree = ast.parse("\n" * before + "".join([line[indent:] or "\n" for line in own]))
     made = tree.body[0]
     assert isinstance(made, ast.FunctionDef), "lambdas have no statements"
     return made
@@ -41,16 +57,14 @@ class Expressions:
         self._globals = {**source.__globals__, **{name: cell.cell_contents for name, cell in enclosing}}
         self._frame = ir.IRBuilder(function.append_basic_block("frame"))
         self._b = ir.IRBuilder(function.append_basic_block("entry"))
-        self._places: dict[str, ir.Value] = {}
-        names = (node for node in ast.walk(self._tree) if isinstance(node, ast.Name))
-        stored = (name.id for name in names if isinstance(name.ctx, ast.Store))
-        for name in dict.fromkeys([*(argument.arg for argument in self._tree.args.args), *stored]):
-            self._places[name] = self._frame.alloca(I64, name=name)
+        names = source.__code__.co_varnames
+        self._places = {name: self._frame.alloca(I64, name=name) for name in names}
+        self._known: dict[ast.AST, bool] = {}
 
     def _value(self, node: ast.expr) -> ir.Value:
         if isinstance(node, ast.Name) and node.id in self._places:
-            return self._b.load(self._places[node.id], typ=I64)
-        if not self._is_local(node) and not isinstance(node, ast.Call):
+            return loaded(self._b, self._places[node.id])
+        if not self._is_local(node):
             return i64(self._integer(node))
         rule = self._RULES.get(type(node))
         if rule is None:
@@ -61,7 +75,7 @@ class Expressions:
         """An i1."""
         if isinstance(node, ast.Compare) and len(node.ops) == 1 and type(node.ops[0]) in COMPARISONS:
             left, right = self._value(node.left), self._value(node.comparators[0])
-            return self._b.icmp_signed(COMPARISONS[type(node.ops[0])], left, right)
+            return compared(self._b, COMPARISONS[type(node.ops[0])], left, right)
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
             return self._b.not_(self._condition(node.operand))
         if isinstance(node, ast.BoolOp):
@@ -86,7 +100,7 @@ class Expressions:
         return result
 
     def _truth(self, node: ast.expr) -> ir.Value:
-        return self._b.zext(self._condition(node), I64)
+        return extended(self._b, self._condition(node))
 
     def _binary(self, node: ast.BinOp) -> ir.Value:
         if type(node.op) not in BINARY:
@@ -102,8 +116,8 @@ class Expressions:
             raise self._refused(node)
         result: ir.Value = ir.Constant(ir.IntType(1), 1)
         for op, left, right in zip(node.ops, values, values[1:], strict=False):
-            result = self._b.and_(result, self._b.icmp_signed(COMPARISONS[type(op)], left, right))
-        return self._b.zext(result, I64)
+            result = self._b.and_(result, compared(self._b, COMPARISONS[type(op)], left, right))
+        return extended(self._b, result)
 
     def _chosen(self, node: ast.IfExp) -> ir.Value:
         chosen, other, done = (self._b.append_basic_block(name) for name in ("chosen", "otherwise", "either"))
@@ -135,7 +149,7 @@ class Expressions:
             if not arguments or count not in (None, len(arguments)):
                 raise self._refused(node)
             return emit(self._b, *arguments)
-        if not inspect.isfunction(function) or len(inspect.signature(function).parameters) != len(arguments):
+        if not isinstance(function, FunctionType) or function.__code__.co_argcount != len(arguments):
             raise self._refused(node)
         return self._b.call(self._declared(function), arguments)
 
@@ -146,7 +160,7 @@ class Expressions:
             raise self._refused(node)
         module = self._b.module
         start = self._b.bitcast(table(module, I64, values, "table", align=8), PTR)
-        return self._b.load(at(self._b, start, self._b.mul(self._value(node.slice), i64(8))), typ=I64, align=8)
+        return loaded(self._b, at(self._b, start, self._b.mul(self._value(node.slice), i64(8))))
 
     _RULES: ClassVar[dict[type[ast.expr], Callable[..., ir.Value]]] = {
         ast.BinOp: _binary,
@@ -162,18 +176,27 @@ class Expressions:
 
     def _is_local(self, node: ast.AST) -> bool:
         """True where a part of the expression is known only when it runs."""
-        parts = list(ast.walk(node))
-        return any(isinstance(part, ast.Name) and part.id in self._places for part in parts) or any(
-            isinstance(part, ast.Call) for part in parts
-        )
+        if isinstance(node, ast.Name):
+            return node.id in self._places
+        known = self._known.get(node)
+        if known is None:
+            known = isinstance(node, ast.Call) or any(map(self._is_local, ast.iter_child_nodes(node)))
+            self._known[node] = known
+        return known
 
     def _constant(self, node: ast.expr) -> Any:
         """The value of an expression without local names."""
+        if isinstance(node, ast.Constant):
+            return node.value
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and not self._is_local(node):
+            with suppress(KeyError, AttributeError):  # without a compilation, as constants of modules are
+                return getattr(self._globals[node.value.id], node.attr)
+        if isinstance(node, ast.Name) and not self._is_local(node) and node.id in self._globals:
+            return self._globals[node.id]
         if any(isinstance(part, ast.Name) and part.id in self._places for part in ast.walk(node)):
             raise self._refused(node)
-        code = compile(ast.fix_missing_locations(ast.Expression(node)), "<constant>", "eval")
         try:
-            return eval(code, {**vars(builtins), **self._globals})
+            return eval(compile(ast.Expression(node), "<constant>", "eval"), self._globals)
         except Exception as error:
             raise self._refused(node, f": {error}") from None
 
@@ -184,6 +207,6 @@ class Expressions:
         return words.wrapped(int(found))
 
     def _refused(self, node: ast.AST, why: str = "") -> TypeError:
-        file, line = inspect.getsourcefile(self._source), getattr(node, "lineno", 0)
+        file, line = self._source.__code__.co_filename, getattr(node, "lineno", 0)
         return TypeError(f"{file}:{line}: {ast.unparse(node)!r} is not in the subset that integer_code compiles{why}")
 

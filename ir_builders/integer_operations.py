@@ -11,19 +11,39 @@ from llvmlite import ir
 from . import words
 from .llvmlite_extensions import reference, written
 from .memory import L2, fence, prefetch, store_non_temporal
-from .values import I8, I32, I64, PTR, i64
+from .values import I1, I8, I32, I64, PTR, VOID, chosen, i64, operated, spelled
 
 Operation = Callable[[ir.IRBuilder, ir.Value, ir.Value], ir.Value]
 
 
+def compared(b: ir.IRBuilder, how: str, x: ir.Value, y: ir.Value) -> ir.Value:
+    """An i1. how: one of `COMPARISONS`."""
+    return written(b, I1, f"icmp {how} i64 {spelled(x)}, {spelled(y)}")
+
+
 def condition(b: ir.IRBuilder, value: ir.Value) -> ir.Value:
     """An i1 that is true where the value is not 0."""
-    return b.icmp_signed("!=", value, i64(0))
+    return compared(b, "ne", value, i64(0))
+
+
+def extended(b: ir.IRBuilder, value: ir.Value, how: str = "zext") -> ir.Value:
+    """A shorter integer as one of 64 bits."""
+    return written(b, I64, f"{how} {value.type} {reference(value)} to i64")
+
+
+def loaded(b: ir.IRBuilder, pointer: ir.Value, kind: ir.Type = I64, align: int = 8) -> ir.Value:
+    """The value in memory."""
+    return written(b, kind, f"load {kind}, ptr {reference(pointer)}, align {align}")
+
+
+def stored(b: ir.IRBuilder, value: ir.Value, pointer: ir.Value, align: int = 8) -> None:
+    """Write a value to memory."""
+    written(b, VOID, f"store {value.type} {reference(value)}, ptr {reference(pointer)}, align {align}")
 
 
 def _divided(b: ir.IRBuilder, x: ir.Value, y: ir.Value) -> ir.Value:
     """Rounded down: one less than the processor's quotient where that was rounded up."""
-    return b.sub(b.sdiv(x, y), b.zext(_rounds_up(b, x, y), I64))
+    return b.sub(b.sdiv(x, y), extended(b, _rounds_up(b, x, y)))
 
 
 def _rest(b: ir.IRBuilder, x: ir.Value, y: ir.Value) -> ir.Value:
@@ -32,51 +52,55 @@ def _rest(b: ir.IRBuilder, x: ir.Value, y: ir.Value) -> ir.Value:
 
 def _rounds_up(b: ir.IRBuilder, x: ir.Value, y: ir.Value) -> ir.Value:
     rest = b.srem(x, y)
-    return b.and_(condition(b, rest), b.icmp_signed("<", b.xor(rest, y), i64(0)))
+    return b.and_(condition(b, rest), compared(b, "slt", b.xor(rest, y), i64(0)))
+
+
+def _operation(name: str) -> Operation:
+    return lambda b, x, y: operated(b, name, x, y)
 
 
 BINARY: dict[type[ast.operator], Operation] = {
-    ast.Add: lambda b, x, y: b.add(x, y),
-    ast.Sub: lambda b, x, y: b.sub(x, y),
-    ast.Mult: lambda b, x, y: b.mul(x, y),
+    ast.Add: _operation("add"),
+    ast.Sub: _operation("sub"),
+    ast.Mult: _operation("mul"),
     ast.FloorDiv: _divided,
     ast.Mod: _rest,
-    ast.LShift: lambda b, x, y: b.shl(x, y),
-    ast.RShift: lambda b, x, y: b.ashr(x, y),
-    ast.BitAnd: lambda b, x, y: b.and_(x, y),
-    ast.BitOr: lambda b, x, y: b.or_(x, y),
-    ast.BitXor: lambda b, x, y: b.xor(x, y),
+    ast.LShift: _operation("shl"),
+    ast.RShift: _operation("ashr"),
+    ast.BitAnd: _operation("and"),
+    ast.BitOr: _operation("or"),
+    ast.BitXor: _operation("xor"),
 }
 UNARY: dict[type[ast.unaryop], Callable[[ir.IRBuilder, ir.Value], ir.Value]] = {
     ast.USub: lambda b, x: b.neg(x),
     ast.Invert: lambda b, x: b.not_(x),
-    ast.Not: lambda b, x: b.zext(b.icmp_signed("==", x, i64(0)), I64),
+    ast.Not: lambda b, x: extended(b, compared(b, "eq", x, i64(0))),
     ast.UAdd: lambda b, x: x,
 }
 COMPARISONS: dict[type[ast.cmpop], str] = {
-    ast.Eq: "==", ast.NotEq: "!=", ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=",
+    ast.Eq: "eq", ast.NotEq: "ne", ast.Lt: "slt", ast.LtE: "sle", ast.Gt: "sgt", ast.GtE: "sge",
 }  # fmt: skip
 
 
 def _smaller(b: ir.IRBuilder, x: ir.Value, y: ir.Value) -> ir.Value:
-    return b.select(b.icmp_signed("<", x, y), x, y)
+    return chosen(b, compared(b, "slt", x, y), x, y)
 
 
 def _larger(b: ir.IRBuilder, x: ir.Value, y: ir.Value) -> ir.Value:
-    return b.select(b.icmp_signed(">", x, y), x, y)
+    return chosen(b, compared(b, "sgt", x, y), x, y)
 
 
 def _load(kind: ir.IntType, extend: str) -> Callable[..., ir.Value]:
     def made(b: ir.IRBuilder, address: ir.Value) -> ir.Value:
-        value = b.load(_pointer(b, address), typ=kind, align=kind.width // 8)
-        return value if kind == I64 else getattr(b, extend)(value, I64)
+        value = loaded(b, _pointer(b, address), kind, kind.width // 8)
+        return value if kind == I64 else extended(b, value, extend)
 
     return made
 
 
 def _store(kind: ir.IntType) -> Callable[..., ir.Value]:
     def made(b: ir.IRBuilder, address: ir.Value, value: ir.Value) -> ir.Value:
-        b.store(value if kind == I64 else b.trunc(value, kind), _pointer(b, address), align=kind.width // 8)
+        stored(b, value if kind == I64 else b.trunc(value, kind), _pointer(b, address), kind.width // 8)
         return i64(0)
 
     return made
@@ -93,12 +117,12 @@ def _call(kind: ir.IntType) -> Callable[..., ir.Value]:
 
 def _rounded32(b: ir.IRBuilder, bits: ir.Value) -> ir.Value:
     single = b.fptrunc(b.bitcast(bits, ir.DoubleType()), ir.FloatType())
-    return b.zext(b.bitcast(single, I32), I64)
+    return extended(b, b.bitcast(single, I32))
 
 
 def _compare_exchange(b: ir.IRBuilder, address: ir.Value, expected: ir.Value, value: ir.Value) -> ir.Value:
     found = b.cmpxchg(_pointer(b, address), expected, value, "seq_cst")
-    return b.zext(b.extract_value(found, 1), I64)
+    return extended(b, b.extract_value(found, 1))
 
 
 def _store_release(b: ir.IRBuilder, address: ir.Value, value: ir.Value) -> ir.Value:
@@ -158,7 +182,7 @@ def _fence(b: ir.IRBuilder, value: ir.Value) -> ir.Value:
 
 
 def _pointer(b: ir.IRBuilder, address: ir.Value) -> ir.Value:
-    return b.inttoptr(address, PTR)
+    return written(b, PTR, f"inttoptr i64 {spelled(address)} to ptr")
 
 
 INTRINSICS: dict[Any, tuple[int | None, Callable[..., ir.Value]]] = {

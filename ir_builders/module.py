@@ -33,7 +33,7 @@ ARGUMENTS = ("a", "b", "scalars", "params", "scratch", "begin", "end")
 
 def build(nest: LoopNest, target: Target, name: str = "kernel") -> ir.Module:
     """A module with the nest's kernel under this name. Deterministic: equal input, equal text."""
-    module = new_module(target)
+    module = attributes.new_module(target)
     add_kernel(module, nest, target, name)
     attributes.length_known(module.functions, target)
     return module
@@ -42,13 +42,6 @@ def build(nest: LoopNest, target: Target, name: str = "kernel") -> ir.Module:
 def text(nest: LoopNest, target: Target, name: str) -> str:
     """The text of that module."""
     return spent(build(nest, target, name))
-
-
-def new_module(target: Target, name: str = "ttc_llvm") -> ir.Module:
-    """An empty module for this machine."""
-    module = ir.Module(name, context=ir.Context())
-    module.triple = target.triple
-    return module
 
 
 def add_kernel(

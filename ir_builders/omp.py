@@ -22,7 +22,6 @@ from . import attributes, extents, wide_shapes
 from .entries import declared, defined
 from .frame import internal, reserved
 from .llvmlite_extensions import external
-from .module import new_module
 from .values import F64, I32, I64, NULL, PTR, VOID, at, i32
 
 REGION_TYPE = ir.FunctionType(VOID, [PTR])
@@ -31,7 +30,7 @@ SLOT = 8  # bytes per argument in the region's record
 
 def build(name: str, entries: Sequence[AnyEntry], target: Target) -> ir.Module:
     """A module of this name with a problem's threaded entries."""
-    module = new_module(target, name)
+    module = attributes.new_module(target, name)
     for entry in entries:
         _add(module, entry, target)
     attributes.traceable(module, target)

@@ -16,7 +16,8 @@ from ttc_llvm.machine.target import Target
 from ttc_llvm.problem.dtypes import Kind
 from ttc_llvm.problem.reference_loops import Index, ReferenceLoops
 
-from .module import ARGUMENTS, new_module
+from .attributes import new_module
+from .module import ARGUMENTS
 from .reference_element import PLAIN, REALS, Element, Value
 from .simd_loop import SimdLoop
 from .values import KERNEL_TYPE, Int, add, at, counted, i64, mul

@@ -27,10 +27,10 @@ from ttc_llvm.contractions.merged import A, C, merge
 from ttc_llvm.contractions.predicting import Predictions
 from ttc_llvm.contractions.splitting import NO_GAINS
 from ttc_llvm.contractions.task import ContractionTask
+from ttc_llvm.ir_builders.attributes import new_module
 from ttc_llvm.ir_builders.fused import fields as f
 from ttc_llvm.ir_builders.fused import turning
 from ttc_llvm.ir_builders.fused.micro_kernel import add_micro_kernel
-from ttc_llvm.ir_builders.module import new_module
 from ttc_llvm.lazy_dataclasses import replace
 from ttc_llvm.lowering.micro_kernel import MicroKernel, blocks
 from ttc_llvm.machine import lookup

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from ttc_llvm.ir_builders.attributes import new_module
 from ttc_llvm.ir_builders.integer_code import add_functions
-from ttc_llvm.ir_builders.module import new_module
 from ttc_llvm.ir_builders.words import (
     call,
     call32,

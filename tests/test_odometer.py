@@ -8,7 +8,7 @@ import itertools
 import pytest
 from llvmlite import ir
 
-from ttc_llvm.ir_builders.module import new_module
+from ttc_llvm.ir_builders.attributes import new_module
 from ttc_llvm.ir_builders.prefetch import odometer
 from ttc_llvm.ir_builders.prefetch.odometer import LoopState
 from ttc_llvm.ir_builders.values import I64, PTR, VOID, at, i64

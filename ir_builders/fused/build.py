@@ -8,9 +8,8 @@ from ttc_llvm.lowering.micro_kernel import MicroKernel
 from ttc_llvm.machine.target import Target
 
 from .. import integer_code
-from ..attributes import length_known
+from ..attributes import length_known, new_module
 from ..integer_expressions import Function
-from ..module import new_module
 from . import calls, macro_kernel
 from .micro_kernel import add_micro_kernels
 from .pack import Group, add_packer, add_run_packer, add_turned_packer

@@ -26,7 +26,6 @@ from ..entries import defined, stored
 from ..frame import internal
 from ..integer_expressions import Function
 from ..llvmlite_extensions import prefixed
-from ..module import new_module
 from ..values import I32, I64, PTR, VOID, i64, table
 from . import object_calls
 from .build import register_functions
@@ -40,7 +39,7 @@ def build(stated: Contraction, versions: Sequence[Version], symbols: Symbols = P
     versions: as for transpositions, the most demanding machine first, one that all can run last.
     """
     base = versions[-1].target
-    module = new_module(base, symbols.stem(stated))
+    module = attributes.new_module(base, symbols.stem(stated))
     _declare_memory(module, base)
     with prefixed(module, f"{symbols.stem(stated)}."):
         run, forget = _runs(module, stated, versions)

@@ -30,7 +30,7 @@ from ..entries import declared, seen
 from ..frame import internal, opaque, real_type, reserved
 from ..integer_code import add_functions
 from ..llvmlite_extensions import prefixed
-from ..module import add_kernel, new_module
+from ..module import add_kernel
 from ..values import I8, I32, I64, NULL, PTR, VOID, at
 from . import execution, gathered, groups, plans, tables
 from . import fields as f
@@ -46,7 +46,7 @@ def build(name: str, problems: Sequence[Problem], targets: Sequence[Target], sym
     """The module of a library's plan functions. name: what theirs begin with, the prefix of symbols included; targets:
     the machines, the most demanding first. Plans have two tensors: none runs an entry in place, or of a sum."""
     base, apart = targets[-1], [one for one in problems if not (one.inplace or one.terms)]
-    module = new_module(base, f"{name}_plan")
+    module = attributes.new_module(base, f"{name}_plan")
     tables.declare_memory(module)
     for problem in apart:
         declared(module, _entry(problem, symbols))

@@ -16,7 +16,6 @@ from .. import attributes, omp
 from ..entries import seen
 from ..frame import internal, reserved
 from ..llvmlite_extensions import external
-from ..module import new_module
 from ..values import I32, PTR, i32
 
 OPERANDS = (PTR,) * 5  # the plan or group, A, B, alpha, beta
@@ -25,7 +24,7 @@ CODE_BYTES = 4
 
 def build(name: str, target: Target, symbols: Symbols = PLAIN) -> ir.Module:
     """The module of a library's threaded plan functions. name: what theirs begin with, the prefix included."""
-    module = new_module(target, f"{name}_plan_omp")
+    module = attributes.new_module(target, f"{name}_plan_omp")
     for executed in ("plan", "group"):
         _add(module, f"{name}_{executed}", target, symbols)
     attributes.traceable(module, target)

@@ -14,7 +14,7 @@ from test_images import ADD, COUNT
 
 from ttc_llvm.arrays import layout_code
 from ttc_llvm.ir_builders import dispatch, flush, integer_code, pool_layout, result_handler, result_pool
-from ttc_llvm.ir_builders.module import new_module
+from ttc_llvm.ir_builders.attributes import new_module
 from ttc_llvm.machine import lookup
 from ttc_llvm.machine.target import Target
 from ttc_llvm.problem.canonical import canonicalise

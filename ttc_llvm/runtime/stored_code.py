@@ -95,9 +95,9 @@ def machine() -> str:
 def compiled_functions(homes: Mapping[str, str]) -> bytes:
     """Object code for this machine of functions of integers: their names, and the modules of `ir_builders` that have
     them, which are loaded."""
-    integer_code, module = (_builders(name) for name in ("integer_code", "module"))
+    integer_code, attributes = (_builders(name) for name in ("integer_code", "attributes"))
     backend = locks.imported(".backend", __package__)
-    made = module.new_module(target := backend.host_target())
+    made = attributes.new_module(target := backend.host_target())
     integer_code.add_functions(made, [getattr(_builders(home), name) for name, home in homes.items()])
     return bytes(backend.compile_scalar(str(made), target))
 
