@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..arguments import one_of
 from ..errors import ArrayError
+from ..lazy_dataclasses import NamedTuple
 from ..operands.operand import Array
 from ..runtime import runtime
 from ..tuning import efforts

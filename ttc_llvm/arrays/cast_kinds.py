@@ -3,10 +3,9 @@ for good."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from .. import locks
 from ..ir_builders import layout_fields as fields
+from ..lazy_dataclasses import NamedTuple
 from ..problem.dtypes import DType
 from ..problem.kinds import Alpha, Beta, Kinds
 

@@ -9,13 +9,14 @@ from __future__ import annotations
 import ctypes
 import struct
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..ir_builders import planner_fields as fields
 from ..ir_builders.layout_fields import CALL_BYTES, KERNEL, KERNEL_BYTES, LEFT, PARAMS, PREPARED_BYTES
 from ..ir_builders.pool_layout import HELD_BYTES, SERIAL_BYTES
+from ..lazy_dataclasses import NamedTuple
 from ..operands.addresses import data_address
 from ..runtime.once import once
 from .family_kernels import FamilyKernels

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ctypes
 import sys
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from .. import locks
 from ..ir_builders.array_entry_fields import GIVEN_WORDS, STATE_BYTES, STATE_WORDS, UNKNOWN, State
 from ..ir_builders.array_entry_fields import MOVED as MOVED
 from ..ir_builders.layout_fields import ARITHMETIC
+from ..lazy_dataclasses import NamedTuple
 from ..operands import object_fields
 from ..runtime import numpy_api, shared_words
 from ..runtime.once import once

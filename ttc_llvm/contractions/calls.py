@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from functools import cache
 from operator import is_
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from .. import locks
+from ..lazy_dataclasses import NamedTuple
 from . import known
 
 LISTS, INTEGERS = (list, tuple), {int}

@@ -6,9 +6,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from itertools import count
-from typing import NamedTuple
 
 from ..errors import PlanError
+from ..lazy_dataclasses import NamedTuple
 from ..runtime import backend
 from ..tuning.database.database import Database
 from ..tuning.database.records import Record, Request

@@ -5,10 +5,11 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..lazy_dataclasses import NamedTuple
 from ..operands.addresses import data_address
 
 if TYPE_CHECKING:

@@ -6,12 +6,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Hashable
 from sys import float_info
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .. import locks
 from ..ir_builders.result_fields import LEAST
+from ..lazy_dataclasses import NamedTuple
 from ..runtime import runtime
 from ..runtime.once import Recent
 from ..tuning.database.opened import open_database

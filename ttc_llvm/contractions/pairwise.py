@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..arrays import originals
+from ..lazy_dataclasses import NamedTuple
 from ..operands.operand import Array, packed
 from ..problem import dtypes
 from ..problem.contraction import Contraction

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from itertools import pairwise
 from math import prod
-from typing import NamedTuple
 
 from ..arguments import shown
 from ..errors import PlanError
-from ..lazy_dataclasses import dataclass, replace
+from ..lazy_dataclasses import NamedTuple, dataclass, replace
 from ..locks import cached_property
 from .merged import A, B, C, Merged
 

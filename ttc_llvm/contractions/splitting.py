@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from math import prod
 from types import MappingProxyType
-from typing import NamedTuple
 
-from ..lazy_dataclasses import replace
+from ..lazy_dataclasses import NamedTuple, replace
 from .gemm import Gemm
 
 SIDES = ROWS, COLUMNS, DEPTH = "rows", "columns", "depth"

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from math import prod
-from typing import NamedTuple
 
+from ..lazy_dataclasses import NamedTuple
 from ..problem import dtypes
 from .gemm import Gemm
 from .merged import A, B, C

@@ -5,7 +5,7 @@ Everything is computed for all blocks of one rank at a time: a group may have ma
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from ..arguments import integers, shown
 from ..arrays.overlaps import overlaps_itself
 from ..errors import ArrayError
 from ..ir_builders.layout_fields import AXES, AXIS_BYTES, EXTENT, KIND, MAX_RANK, RANK, STRIDE_OF, STRIDE_TO
+from ..lazy_dataclasses import NamedTuple
 from ..operands.operand import described
 from .ragged import Ragged, Words
 

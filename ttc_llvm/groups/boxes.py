@@ -6,12 +6,11 @@ addresses of the group are multiples of.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from ..arrays.scalings import PLAIN, Scaling
 from ..errors import ArrayError
+from ..lazy_dataclasses import NamedTuple
 from ..lowering.gpu.boxes import ENTRY_BYTES, SIDE, TASK_BYTES, VOLUME
 from ..problem import dtypes
 from ..problem.canonical import Canonical, from_axes

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from ..errors import OptionError, ProblemError
 from ..gpu import header, tools
 from ..gpu import kernel as gpu_kernel
 from ..gpu.artifact import KINDS, SINGLE, one_text
+from ..lazy_dataclasses import NamedTuple
 from ..lowering.gpu.boxes import THREADS
 from ..lowering.gpu.launch import GpuImage
 from ..machine.gpu_target import GpuTarget

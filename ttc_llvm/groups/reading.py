@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from ..arrays.results import is_masked
 from ..errors import ArrayError
 from ..ir_builders import group_fields as fields
 from ..ir_builders.group_fields import Lists
+from ..lazy_dataclasses import NamedTuple
 from ..operands import object_fields, reading
 from ..operands.addresses import data_address
 from ..operands.operand import Array, Operand

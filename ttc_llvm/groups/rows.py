@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from ..errors import ArrayError
+from ..lazy_dataclasses import NamedTuple
 from .blocks import Blocks, Shape
 from .ragged import Words
 

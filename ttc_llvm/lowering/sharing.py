@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import product
 from math import prod
-from typing import NamedTuple
 
+from ..lazy_dataclasses import NamedTuple
 from ..problem.canonical import static
 from ..problem.kinds import Alpha
 from .division import Box, Division, boxes, volume

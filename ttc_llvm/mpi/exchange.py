@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from mpi4py import MPI
 
+from ..lazy_dataclasses import NamedTuple
 from ..operands.operand import Array
 from . import datatypes
 from .bindings import Bindings

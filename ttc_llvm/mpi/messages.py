@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import pairwise, product
 from math import prod
-from typing import NamedTuple
 
-from ..lazy_dataclasses import dataclass
+from ..lazy_dataclasses import NamedTuple, dataclass
 from .distribution import Distribution
 from .shared_parts import Piece, partners, pieces
 

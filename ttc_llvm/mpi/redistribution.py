@@ -6,11 +6,12 @@ Where ranks share memory, some libraries copy such messages without waiting as o
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from mpi4py import MPI
 
+from ..lazy_dataclasses import NamedTuple
 from ..operands.operand import Array
 from . import datatypes
 from .bindings import Bindings

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from functools import lru_cache
 from math import lcm
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from ..lazy_dataclasses import dataclass
+from ..lazy_dataclasses import NamedTuple, dataclass
 from .splits import Axis, Indices
 
 

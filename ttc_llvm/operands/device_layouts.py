@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Hashable
-from typing import Any, NamedTuple
+from typing import Any
 
+from ..lazy_dataclasses import NamedTuple
 from . import streams
 from .torch_tensor import is_tensor
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
+from ..lazy_dataclasses import NamedTuple
 from .addresses import data_address
 
 Array = np.ndarray[tuple[Any, ...], np.dtype[Any]]  # numpy.typing takes half a millisecond to load

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator
-from typing import NamedTuple
+
+from ..lazy_dataclasses import NamedTuple
 
 MAGIC = b"\x7fELF"
 RELOCATABLE = 1  # e_type of an object that is still to be linked

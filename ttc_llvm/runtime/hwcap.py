@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import ctypes
-from typing import NamedTuple
 
+from ..lazy_dataclasses import NamedTuple
 from ..machine import arm_features
 from .once import once
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import mmap
 from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
 
+from ..lazy_dataclasses import NamedTuple
 from . import elf, image
 from .elf import Elf, Relocation, Section, Symbol
 from .image import CODE, CONSTANTS, SLOT_BYTES, VARIABLES, Head, Slots, up

@@ -13,13 +13,13 @@ import os
 import threading
 import time
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from .. import locks
 from ..ir_builders import pool_layout as layout
-from ..lazy_dataclasses import dataclass
+from ..lazy_dataclasses import NamedTuple, dataclass
 from ..logs import Log
 from . import affinity, shared_words, stored_code
 from .affinity import Affinity

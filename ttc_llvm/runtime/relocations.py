@@ -9,7 +9,8 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable, Mapping
 from enum import Enum
-from typing import NamedTuple
+
+from ..lazy_dataclasses import NamedTuple
 
 
 class To(Enum):

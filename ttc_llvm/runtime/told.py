@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
 
+from ..lazy_dataclasses import NamedTuple
 from ..tuning.database.opened import open_database
 from ..tuning.database.records import Record, Request
 from .here import VERSIONS, here

@@ -10,8 +10,8 @@ import ctypes
 import os
 import threading
 from collections.abc import Callable
-from typing import NamedTuple
 
+from ..lazy_dataclasses import NamedTuple
 from .once import once
 
 

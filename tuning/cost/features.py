@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from math import log2
 from operator import attrgetter
-from typing import Any, NamedTuple
+from typing import Any
 
+from ttc_llvm.lazy_dataclasses import NamedTuple
 from ttc_llvm.lowering.peeling import has_aligned_rows
 from ttc_llvm.lowering.plan import CpuPlan, Fetch, Loops, Store, loops
 from ttc_llvm.lowering.writing import combined, overwrites, resolve, room_depends_on, writes_vectors

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import ceil, gcd
-from typing import NamedTuple
 
+from ttc_llvm.lazy_dataclasses import NamedTuple
 from ttc_llvm.machine.target import Target
 
 

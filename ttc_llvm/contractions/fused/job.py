@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from ...ir_builders.fused import fields as f
 from ...ir_builders.fused.layout import FEW, settle
 from ...ir_builders.fused.turning import MORE, dividing, turn_rows
+from ...lazy_dataclasses import NamedTuple
 from ...lowering.micro_kernel import MicroKernel
 from ...operands.addresses import data_address
 from ...problem.contraction import OPERANDS

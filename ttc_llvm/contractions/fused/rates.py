@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from ...ir_builders.fused import fields as f
+from ...lazy_dataclasses import NamedTuple
 from ...lowering.micro_kernel import MicroKernel
 from ...problem import dtypes
 from ..copies import LINE

@@ -4,13 +4,14 @@ that loads no planner."""
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ... import locks
 from ...ir_builders.fused import fields as f
 from ...ir_builders.fused.calls import ADD, SET, TURNED
+from ...lazy_dataclasses import NamedTuple
 from ...operands.addresses import data_address
 from ...runtime import runtime, stored_code
 from ...runtime.once import once
