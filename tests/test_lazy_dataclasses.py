@@ -10,7 +10,7 @@ import sys
 import threading
 from collections.abc import Callable
 from types import FunctionType, ModuleType
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 
 import pytest
 
@@ -172,6 +172,36 @@ def test_the_standard_decorator_extends_them() -> None:
     made = More((1, 0), (3, 4), note="some")
     assert (made.note, made.size) == ("some", (3, 4))
     assert "note" in {f.name for f in dataclasses.fields(made)}
+
+
+class Ours(lazy.NamedTuple):
+    """Two values."""
+
+    a: int
+    b: str = "b"
+
+    @property
+    def both(self) -> str:
+        """Both."""
+        return f"{self.a}{self.b}"
+
+
+def test_named_tuples_are_those_of_typing() -> None:
+    class Theirs(NamedTuple):
+        """Two values."""
+
+        a: int
+        b: str = "b"
+
+    one = Ours(1)
+    assert one == Theirs(1) == (1, "b")
+    assert (repr(one), one.both, one._replace(a=2)) == ("Ours(a=1, b='b')", "1b", (2, "b"))
+    assert pickle.loads(pickle.dumps(one)) == copy.copy(one) == one
+    assert str(inspect.signature(Ours)) == "(a: 'int', b: 'str' = 'b')"
+    for name in ("_fields", "_field_defaults", "__match_args__", "__doc__", "__module__"):
+        assert getattr(Ours, name) == getattr(Theirs, name)
+    with pytest.raises(TypeError, match="missing 1 required positional argument: 'a'"):
+        Ours()  # type: ignore[call-arg]
 
 
 def test_pickles() -> None:

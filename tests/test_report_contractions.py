@@ -17,6 +17,7 @@ from ttc_llvm.bench import contraction_results
 from ttc_llvm.bench.contraction_results import ContractionResult, from_line
 from ttc_llvm.cli import bench_contractions, info
 from ttc_llvm.report import changes, contraction_figures, inputs, rows
+from ttc_llvm.report.charts import Cloud
 from ttc_llvm.report.inputs import Inputs
 
 MEMORY = 20.0  # GiB/s
@@ -75,10 +76,10 @@ def test_other_libraries_have_means_and_the_least(found: Inputs) -> None:
     assert series.label == f"numpy (geomean {geometric_mean(values):.2f}, least {min(values):.2f})"
 
 
-def test_the_roof_is_memory_and_then_the_plain_product(found: Inputs) -> None:
+def test_the_roof_is_memory_and_then_the_fastest_product(found: Inputs) -> None:
     chart = next(contraction_figures.rooflines(found))
     first = [one for one in found.contractions if one.suite == "tccg" and one.dtype == "d"]
-    peak, slope = max(one.gflops("gemm") for one in first), MEMORY * 2**30 / 1e9
+    peak, slope = max(one.gflops(name) for one in first for name in ("ttc", "gemm")), MEMORY * 2**30 / 1e9
     (x, y), ridge, (_, last) = chart.roof
     assert y == pytest.approx(slope * x)
     assert ridge == pytest.approx((peak / slope, peak))
@@ -93,10 +94,22 @@ def test_the_roof_is_memory_and_then_the_plain_product(found: Inputs) -> None:
         assert found_points.get(f"{label}, predicted", set()) == predicted
 
 
+@pytest.mark.parametrize("layout", ["wide", "narrow"])
+def test_the_legend_of_the_roofline_is_inside_the_picture(layout: str) -> None:
+    labels = [f"ttc, {what} (48)" for what in ("fused", "fused, predicted", "by BLAS", "products by BLAS, predicted")]
+    series = tuple((label, ((1.0, 10.0), (4.0, 20.0))) for label in (*labels, "plain product (48)"))
+    plots = pytest.importorskip("ttc_llvm.report.plots", exc_type=ImportError)
+    figure = plots.draw(Cloud("tccg", "", "GFlop/s", series, "Flop a byte", ((0.5, 5.0), (8.0, 40.0))), layout)
+    plots.png(figure)
+    (x0, y0), (x1, y1) = figure.legends[0].get_window_extent().get_points()
+    assert 0 <= x0 < x1 <= figure.bbox.width
+    assert 0 <= y0 < y1 < figure.axes[0].get_window_extent().y0
+
+
 def test_without_the_memorys_speed_the_roof_is_flat(found: Inputs) -> None:
     one = found.contractions[0]
     chart = next(contraction_figures.rooflines(of(replace(one, facts={"date": one.facts["date"]}))))
-    assert {y for _, y in chart.roof} == {one.gflops("gemm")}
+    assert {y for _, y in chart.roof} == {max(one.gflops(), one.gflops("gemm"))}
     assert "was not measured" in chart.caption
 
 

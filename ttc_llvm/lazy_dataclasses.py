@@ -162,6 +162,7 @@ class _Named(type):
         fields = space["__annotations__"]
         defaults = [space.pop(field) for field in fields if field in space]
         made = namedtuple(name, fields, defaults=defaults, module=space["__module__"])  # type: ignore[misc]
+        made.__new__.__annotations__ = fields
         for key, value in space.items():
             setattr(made, key, value)
         return made

@@ -1,5 +1,5 @@
 ! transposes.f90: entries of libtransposes.a, written by ttc_llvm 0.1.0.
-! A and B must not overlap. Padding is never written. Where they are not contiguous, pass A(1,1,1) of
+! Transpositions: A and B must not overlap. Padding is never written. Where they are not contiguous, pass A(1,1,1) of
 ! the whole array and its outer sizes.
 ! lda, ldb: one outer size per index, in A's and in B's order, each at least the extent; an absent one
 ! selects the values given at generation time.

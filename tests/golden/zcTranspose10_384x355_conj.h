@@ -1,6 +1,6 @@
 /* zcTranspose10_384x355_conj.h: entries of zcTranspose10_384x355_conj.o, written by ttc_llvm 0.1.0.
  *
- * Tensors are column-major: index 0 of A and index 0 of B have stride 1. A and B must not overlap, in
+ * Transpositions are of column-major tensors: index 0 of A and index 0 of B have stride 1. A and B must not overlap, in
  * C by `restrict`. They may be aligned as their elements are; B on a boundary of 64 bytes is fastest.
  * Padding is never written and never read.
  *

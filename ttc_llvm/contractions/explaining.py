@@ -16,10 +16,11 @@ from ..problem.tables import aligned, labelled, wrapped
 from ..problem.wording import count
 from ..tuning.measurement import Measurement
 from . import blas
-from .blocks import executed
+from .blocks import Runs, executed
 from .fused import shares, stored_speeds
 from .fused.execution import micro_kernel
 from .fused.plan import Fused
+from .fused.run import FusedRun
 from .merged import Form, merge
 from .plan import Products
 from .plans import Applied, Plan, check
@@ -57,7 +58,7 @@ def explained(
         ("plan", [str(plan)]),
         ("", list(_tensors(products))),
         ("products", list(_fused_product(products)) if isinstance(products, Fused) else [_product(products)]),
-        ("scratch", [f"{executed(stated, products, threads).scratch:,} bytes"]),
+        ("scratch", [_scratch(executed(stated, products, threads))]),
         ("work", [_work(form)]),
         *([("predicted", list(_predicted(form, products, threads)))] if most else []),
         ("measured", [_speed(form, measured)]),
@@ -65,6 +66,11 @@ def explained(
     width = max(len(label) for label, _ in rows) + 2
     lines = [x for label, text in labelled(rows) for x in wrapped(text, f"{label:{width}}", " " * width)]
     return ContractionExplanation((*lines, *(["", *_ranking(stated, threads, measured, most)] if most else [])))
+
+
+def _scratch(made: Runs) -> str:
+    packed = f", {made.packed:,} bytes of packed blocks a thread" if isinstance(made, FusedRun) else ""
+    return f"{made.scratch:,} bytes of copies{packed}"
 
 
 def _indices(stated: Contraction) -> Iterator[str]:

@@ -55,16 +55,16 @@ def _place(figure: Figure, axes: Axes, layout: str, below: float) -> None:
     """Margins, labels of the axes, and the legend below. matplotlib finds all these places by drawing everything twice
     more: half of the time. below: inches that tick labels take."""
     width, height = SIZES[layout]
-    handles, _ = axes.get_legend_handles_labels()
-    columns = 5 if layout == "wide" else 2
-    rows = -(-len(handles) // columns)
+    _, labels = axes.get_legend_handles_labels()
+    entry = 0.57 + 0.066 * max(map(len, labels), default=0)  # inches, at most
+    columns = max(1, min(len(labels), 5 if layout == "wide" else 2, int(width / entry)))
+    rows = -(-len(labels) // columns)
     bottom = below + 0.2 * rows + (0.1 if rows else 0) + (0.22 if axes.get_xlabel() else 0)
     figure.subplots_adjust(LEFT / width, bottom / height, 1 - 0.12 / width, 1 - 0.32 / height)
     axes.yaxis.set_label_coords(0.22 / width, (bottom + height) / 2 / height, figure.transFigure)
     middle = (LEFT + width - 0.12) / 2 / width
     axes.xaxis.set_label_coords(middle, (bottom - below - 0.12) / height, figure.transFigure)
-    if handles:
-        columns = min(len(handles), columns)
+    if labels:
         figure.legend(loc="lower center", ncols=columns, markerscale=1.2, borderpad=0, columnspacing=1.2)
 
 

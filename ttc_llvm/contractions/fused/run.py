@@ -89,13 +89,14 @@ def job_of(words: Any) -> Job:
 class FusedRun:
     """Runs one fused plan on arrays that lie as its contraction says. Safe in several threads.
 
-    threads: None = those of `set_num_threads` at each call; scratch: bytes of copies."""
+    threads: None = those of `set_num_threads` at each call; scratch: bytes of copies; packed: bytes of a thread's
+    packed blocks."""
 
     def __init__(self, prepared: Prepared, threads: int | None = None) -> None:
         self.prepared, self._threads = prepared, threads
         self._code, self._dtype = code(prepared.dtype, prepared.revision), np.dtype(prepared.dtype)
         self._job, self._cached = job_of(prepared.job), job_of(prepared.cached)
-        self.scratch = scratch_bytes(prepared.copies)
+        self.scratch, self.packed = scratch_bytes(prepared.copies), self._job.scratch
         operands = prepared.spec.replace("->", ",").split(",")
         self._reversed = [reversing(indices, prepared.backwards) for indices in operands]
         self._backwards = any(self._reversed)
