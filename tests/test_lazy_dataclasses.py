@@ -194,7 +194,7 @@ def test_named_tuples_are_those_of_typing() -> None:
         b: str = "b"
 
     one = Ours(1)
-    assert one == Theirs(1) == (1, "b")
+    assert {(*one,), (*Theirs(1),)} == {(1, "b")}
     assert (repr(one), one.both, one._replace(a=2)) == ("Ours(a=1, b='b')", "1b", (2, "b"))
     assert pickle.loads(pickle.dumps(one)) == copy.copy(one) == one
     assert str(inspect.signature(Ours)) == "(a: 'int', b: 'str' = 'b')"
