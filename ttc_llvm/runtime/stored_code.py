@@ -98,8 +98,10 @@ def compiled_functions(homes: Mapping[str, str]) -> bytes:
     integer_code, attributes = (_builders(name) for name in ("integer_code", "attributes"))
     backend = locks.imported(".backend", __package__)
     made = attributes.new_module(target := backend.host_target())
-    integer_code.add_functions(made, [getattr(_builders(home), name) for name, home in homes.items()])
-    return bytes(backend.compile_scalar(str(made), target))
+    with locks.uncollected():
+        integer_code.add_functions(made, [getattr(_builders(home), name) for name, home in homes.items()])
+        text = str(made)
+    return bytes(backend.compile_scalar(text, target))
 
 
 def _builders(name: str) -> Any:

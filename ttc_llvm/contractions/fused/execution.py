@@ -82,4 +82,6 @@ def compiled(dtype: str) -> bytes:
     with locks.LLVM:
         from ...ir_builders.fused import build
     kernel, target = micro_kernel(dtypes.from_numpy(dtype).name), backend.host_target()
-    return backend.compile_scalar(str(build.build(kernel, target)), target)
+    with locks.uncollected():
+        text = str(build.build(kernel, target))
+    return backend.compile_scalar(text, target)
