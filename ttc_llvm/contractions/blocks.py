@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from .. import locks
 from ..lazy_dataclasses import replace
 from ..operands.operand import Array
 from ..problem.contraction import OPERANDS, Contraction
 from .blocking import inner
 from .copies import copy_of, reversing, scratch
 from .execution import Execution
-from .fused.execution import FusedExecution
 from .fused.plan import Fused
 from .gemm import conjugated
 from .merged import A, B, C
 from .plan import Products
 from .splitting import NO_GAINS, Gains
+
+if TYPE_CHECKING:
+    from .fused.execution import FusedExecution
 
 
 class Pieces:
@@ -77,7 +80,7 @@ class Pieces:
             self._inner[last - first].run(parts[A], parts[B], parts[C], alpha, beta)
 
 
-Runs = Execution | Pieces | FusedExecution
+Runs: TypeAlias = "Execution | Pieces | FusedExecution"
 
 
 def _part(x: Array, axis: int, first: int, last: int) -> Array:
@@ -92,7 +95,9 @@ def executed(
 ) -> Runs:
     """Make what runs a plan of any kind. gains: of long products that are cut."""
     if isinstance(products, Fused):
-        return FusedExecution(contraction, products, threads)
+        execution = locks.imported(".fused.execution", __package__)
+        made: FusedExecution = execution.FusedExecution(contraction, products, threads)
+        return made
     return _by_blas(contraction, products, threads, gains)
 
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from .. import locks
-from ..arrays import assignment
-from ..arrays.call import threads_for
 from ..arrays.scalings import PLAIN, Scaling
 from ..lazy_dataclasses import replace
 from ..operands.operand import Array
@@ -111,7 +109,8 @@ class Execution:
 
 def move(of: Array, to: Array, scale: Scaling = PLAIN, threads: int | None = None) -> None:
     """Copy an array, whose axes stand as the copy's. threads: None = as many as it is worth."""
-    assignment.engine().assign(of, to, scale, threads_for(threads, to), 1, fresh=True)
+    assignment, call = (locks.imported(f"..arrays.{name}", __package__) for name in ("assignment", "call"))
+    assignment.engine().assign(of, to, scale, call.threads_for(threads, to), 1, fresh=True)
 
 
 def run_in_place(

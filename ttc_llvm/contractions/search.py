@@ -13,7 +13,6 @@ from ..tuning.database import answers
 from ..tuning.database.database import Database
 from ..tuning.database.opened import open_database
 from . import blas, choices, kept
-from .fused.execution import FusedExecution
 from .fused.plan import Fused
 from .merged import Form, merge
 from .plans import VERSION, Plan, check, parse
@@ -71,10 +70,11 @@ def execution(form: Form, plan: Plan, workers: int, threads: int | None) -> Runs
     = those of `set_num_threads` at each call. PlanError where the plan does not fit."""
     applied, gains = check(plan, form.merged), NO_GAINS
     if isinstance(applied, Fused):
-        return FusedExecution(form.stated, applied, threads)
+        made: Runs = locks.imported(".fused.execution", __package__).FusedExecution(form.stated, applied, threads)
+        return made
     if is_long(prod(applied.sizes)):
         gains = _planner().Predictions(str(form.stated.dtype), workers).gains
-    made: Runs = locks.imported(".blocks", __package__).executed(form.stated, applied, threads, gains)
+    made = locks.imported(".blocks", __package__).executed(form.stated, applied, threads, gains)
     return made
 
 
