@@ -47,13 +47,15 @@ def _multiples(step: int, count: int) -> Sequence[int]:
 
 def steps(plan: CpuPlan, loops: Loops, extents: tuple[int, ...]) -> Steps:
     """The loops from micro-tile to micro-tile, those over panels and tiles included."""
-    inside = [(k, min(plan.tile[k], extents[k]), plan.block[k]) for k in reversed(plan.inner)]
-    found = [(k, unit, -(-length // unit)) for k, length, unit in inside if length > unit]
-    outer, around = list(extents), []
+    tile, block, found, outer, around = plan.tile, plan.block, [], list(extents), []
+    for k in reversed(plan.inner):
+        length, unit = min(tile[k], extents[k]), block[k]
+        if length > unit:
+            found.append((k, unit, -(-length // unit)))
     for k, step in loops:
         around.append((k, step, -(-outer[k] // step)))
         outer[k] = step
-    return (*found, *reversed(around))[:STEPS]
+    return (*found, *around[::-1])[:STEPS]
 
 
 def stream(side: Side, block: tuple[int, ...], extents: tuple[int, ...], steps: Steps) -> int:
@@ -95,17 +97,16 @@ def ahead(steps: Steps, distance: int) -> Steps:
 def flight(side: Side, block: tuple[int, ...], steps: Steps, distance: int, target: Target) -> int:
     """The lines of `distance` micro-tiles and the one at hand, per way of the sets of L1 that they fall into: log2, in
     halves. steps: of `ahead`."""
-    line, ways, count = target.line, target.ways, _sets(target)
-    if not steps:
-        tiles, taken = [0], _taken(side, block, 0, line, count)
-    else:
-        tiles, taken = _tiles(side, steps)[: distance + 1], 0
-        own = {offset: _taken(side, block, offset, line, count) for offset in {at % line for at in tiles}}
-        for at in tiles:
-            one, turn = own[at % line], at // line % count
-            taken |= one << turn | one >> (count - turn)
-        taken &= (1 << count) - 1
-    return max(-8, min(6, round(2 * log2(len(rows(side, block)) * len(tiles) / (taken.bit_count() * ways)))))
+    line, count, (lines, known) = target.line, _sets(target), _lines(side, block)
+    tiles, taken = _tiles(side, steps)[: distance + 1], 0
+    for at in tiles:
+        offset, turn = at % line, at // line % count
+        one = known.get(offset)
+        if one is None:
+            one = known[offset] = _taken(side, block, offset, line, count)
+        taken |= one << turn | one >> (count - turn)
+    taken &= (1 << count) - 1
+    return max(-8, min(6, round(2 * log2(lines * len(tiles) / (taken.bit_count() * target.ways)))))
 
 
 def _tiles(side: Side, steps: Steps) -> list[int]:
@@ -123,7 +124,12 @@ def _sets(target: Target) -> int:
     return max(1, target.l1 // (target.line * target.ways))
 
 
-@lru_cache(maxsize=2048)
+@lru_cache(maxsize=512)
+def _lines(side: Side, block: tuple[int, ...]) -> tuple[int, dict[int, int]]:
+    """The rows of a micro-tile, and what is known of `_taken`, by the offset."""
+    return len(rows(side, block)), {}
+
+
 def _taken(side: Side, block: tuple[int, ...], offset: int, line: int, count: int) -> int:
     """The sets, of so many, that the lines of a micro-tile fall into that begins so many bytes behind a line: a bit
     each."""

@@ -58,6 +58,7 @@ def blocks(canonical: Canonical, target: Target) -> tuple[tuple[int, ...], ...]:
     return tuple(found) or (_block(canonical, 1, 1),)
 
 
+@lru_cache(maxsize=64)
 def same_unit_axis(canonical: Canonical) -> bool:
     """True where one axis has unit stride in A and in B."""
     return any(
@@ -71,6 +72,7 @@ def least_rows(canonical: Canonical) -> int:
     return min(canonical.extents[0], PIECE // canonical.widest) if same_unit_axis(canonical) else 1
 
 
+@lru_cache(maxsize=64)
 def unit_axes(canonical: Canonical) -> tuple[int, int]:
     """The axes of smallest stride in A and in B."""
     a = [abs(static(s)) or 1 << 62 for s in canonical.strides("a")]

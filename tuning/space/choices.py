@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import TYPE_CHECKING, SupportsIndex
 
 from ttc_llvm import arguments
@@ -149,7 +150,8 @@ def panel(canonical: Canonical, tile: tuple[int, ...], size: int) -> tuple[int, 
     return tuple(found)
 
 
-def tile_orders(canonical: Canonical) -> list[tuple[int, ...]]:
+@lru_cache(maxsize=16)
+def tile_orders(canonical: Canonical) -> tuple[tuple[int, ...], ...]:
     """Orders of the tile loops, outermost first: as B is stored, the same with A's unit axis innermost, as A is
     stored, by both strides, by the smaller one, and B's with A's unit axis outermost."""
     axes = range(len(canonical.axes))
@@ -161,9 +163,10 @@ def tile_orders(canonical: Canonical) -> list[tuple[int, ...]]:
     unit, _ = unit_axes(canonical)
     outermost = (unit, *(k for k in by_b if k != unit))
     innermost = (*(k for k in by_b if k != unit), unit)
-    return list(dict.fromkeys((by_b, innermost, by_a, both, least, outermost)))
+    return tuple(dict.fromkeys((by_b, innermost, by_a, both, least, outermost)))
 
 
-def inner_orders(canonical: Canonical) -> list[tuple[int, ...]]:
+@lru_cache(maxsize=16)
+def inner_orders(canonical: Canonical) -> tuple[tuple[int, ...], ...]:
     """Orders of the loops inside a tile: B's or A's smallest stride innermost."""
-    return list(dict.fromkeys((canonical.along("b"), canonical.along("a"))))
+    return tuple(dict.fromkeys((canonical.along("b"), canonical.along("a"))))

@@ -79,7 +79,7 @@ def _parted(
 def _other_prefetch(c: Canonical, t: Target, forced: Forced, plan: CpuPlan) -> Iterator[CpuPlan]:
     fetch = plan.fetch if plan.prefetch else block_fetch(c, t)
     for distance in forced.prefetch or DISTANCES[fetch]:
-        yield plan.changed(prefetch=distance, fetch=fetch)
+        yield plan.changed(prefetch=distance, fetch=fetch if distance else Fetch.BLOCKS)
 
 
 def _other_fetch(c: Canonical, t: Target, forced: Forced, plan: CpuPlan) -> Iterator[CpuPlan]:
@@ -165,3 +165,4 @@ CHANGES: tuple[Change, ...] = (
     _other_stores,
     _other_blocks,
 )
+SETTLED = _other_fetch, _other_prefetch, _other_stores  # they leave the normal form of plans as it is

@@ -12,7 +12,7 @@ import heapq
 import itertools
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from math import inf
+from operator import itemgetter
 
 from ttc_llvm.lowering.plan import CpuPlan, Store
 from ttc_llvm.lowering.writing import pays, room_depends_on
@@ -21,7 +21,7 @@ from ttc_llvm.problem.canonical import Canonical
 
 from .blocks import cuts_to_bytes
 from .choices import Forced
-from .neighbours import CHANGES, Change, neighbours, settled
+from .neighbours import CHANGES, SETTLED, Change, neighbours, settled
 
 DESCENTS = 3  # plans that descend before the first one is offered
 TILES, AGAIN = 6, 5  # of conversions: tiles whose best seeds do, too; how often the best plans then do again, at most
@@ -37,7 +37,8 @@ class Walk:
     def __init__(self, canonical: Canonical, target: Target, forced: Forced, model: Costs) -> None:
         self.problem, self.model = (canonical, target, forced), model
         self.heap: list[tuple[float, int, CpuPlan]] = []
-        self.costs: dict[CpuPlan, float] = {}
+        self.places: dict[CpuPlan, int] = {}  # among the costs, of all plans that were pushed
+        self.costs: list[float] = []
         self.offered: Counter[tuple[int, ...]] = Counter()
         self.stored: Counter[Store] = Counter()
         self.count = itertools.count()
@@ -55,15 +56,16 @@ class Walk:
         while self.heap:
             yield from self.step()
 
-    def push(self, plans: Iterable[CpuPlan]) -> None:
-        """Plans to be offered, each once; their form is settled."""
-        costs, known = self.costs, len(self.costs)
-        for plan in plans:
-            costs.setdefault(plan, inf)
-        new = [*itertools.islice(costs, known, None)]
-        for plan, cost in zip(new, self.model(new), strict=True):
-            costs[plan] = cost
+    def push(self, plans: Iterable[CpuPlan]) -> Iterator[float]:
+        """Plans to be offered, each once; their form is settled. Returns the cost of each."""
+        places, known = self.places, len(self.places)
+        given = [places.setdefault(plan, len(places)) for plan in plans]
+        new = [*itertools.islice(places, known, None)]
+        costs = self.model(new)
+        self.costs += costs
+        for plan, cost in zip(new, costs, strict=True):
             heapq.heappush(self.heap, (cost, next(self.count), plan))
+        return map(self.costs.__getitem__, given)
 
     def best(self, count: int) -> list[CpuPlan]:
         """So many plans that cost least; none has been offered yet."""
@@ -81,19 +83,21 @@ class Walk:
         by side: the model is faster with many at a time."""
         for change in CHANGES:
             found = [[plan, *self._changed(change, plan)] for plan in dict.fromkeys(plans)]
-            self.push(itertools.chain(*found))
-            plans = [min(group, key=self.costs.__getitem__) for group in found]
+            costs = self.push(itertools.chain(*found))
+            plans = [min(zip(group, costs, strict=False), key=itemgetter(1))[0] for group in found]
 
     def _changed(self, change: Change, plan: CpuPlan) -> Iterator[CpuPlan]:
         canonical, target, forced = self.problem
-        others = (settled(canonical.extents, forced, other) for other in change(*self.problem, plan))
+        others = change(*self.problem, plan)
+        if change not in SETTLED:
+            others = (settled(canonical.extents, forced, other) for other in others)
         known = None if forced.blockings else room_depends_on(plan)  # plans that are forced need not have room
-        return (p for p in others if p in self.costs or room_depends_on(p) == known or pays(canonical, p, target))
+        return (p for p in others if room_depends_on(p) == known or pays(canonical, p, target) or p in self.places)
 
     def step(self) -> Iterator[CpuPlan]:
         """The cheapest plan, if it need not wait; its neighbours are pushed."""
         waited, _, plan = heapq.heappop(self.heap)
-        cost = self.costs[plan] * (1 + SIBLING * self.offered[plan.tile] + ALIKE * self.stored[plan.store])
+        cost = self.costs[self.places[plan]] * (1 + SIBLING * self.offered[plan.tile] + ALIKE * self.stored[plan.store])
         if cost > waited and self.heap and cost > self.heap[0][0]:
             heapq.heappush(self.heap, (cost, next(self.count), plan))
             return
