@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from math import gcd, isfinite, prod
 
 from ..errors import PlanError
@@ -88,6 +88,16 @@ class Rates:
         """The predicted time of the copy of a whole tensor."""
         size = merged.bytes[tensor]
         return self.start + 2 * size * self._copied(merged, size)
+
+    def at_least(self, merged: Merged, copied: Sequence[bool], repeats: int = 1) -> float:
+        """The least time of a plan that copies these of A, B and C, whole or in pieces, and calls BLAS so often."""
+        return self.run + repeats * self.call + self.copies(merged, copied)
+
+    def copies(self, merged: Merged, copied: Sequence[bool]) -> float:
+        """The least time of copies of these of A, B and C, whole or in pieces."""
+        near, left, beyond = self.copied
+        byte = 1 / near if sum(merged.bytes) <= NEAR_BYTES else 1 / max(left, beyond)
+        return sum(self.start + 2 * merged.bytes[tensor] * byte for tensor, is_so in enumerate(copied) if is_so)
 
     def _pass(self, products: Products, tensor: int) -> float:
         """The predicted time of a tensor's copies: those of pieces have one side that is as small."""

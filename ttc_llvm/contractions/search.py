@@ -46,10 +46,13 @@ def chosen(every: Sequence[Contraction], threads: int | None) -> choices.Choice:
 
 def _chosen(forms: Sequence[Form], workers: int, store: Database) -> choices.Choice:
     def make() -> choices.Choice:
-        found = [_planner().ranked(form, workers)[0] for form in forms]
-        least = min(range(len(forms)), key=lambda number: found[number][0])
-        number = least if found[least][0] < GAIN * found[0][0] else 0
-        return choices.Choice(number, found[number][1].plan)
+        number, best = 0, _planner().first(forms[0], workers)
+        limit = GAIN * best.seconds
+        for other, form in enumerate(forms[1:], 1):
+            found = _planner().first(form, workers, limit)
+            if found.applied is not None:
+                number, best, limit = other, found, found.seconds
+        return choices.Choice(number, best.applied.plan)
 
     def is_kept() -> bool:
         return bool(_planner().is_settled(str(forms[0].stated.dtype), workers))

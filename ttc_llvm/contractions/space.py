@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import product, takewhile
 from math import prod
 
@@ -14,13 +14,14 @@ Group = tuple[int, ...]
 _SIDES = {IndexClass.M: (A, C), IndexClass.N: (B, C), IndexClass.K: (A, B)}
 
 
-def plans(merged: Merged) -> Iterator[Products]:
-    """Every plan, each once; those without copies first; at least one."""
+def plans(merged: Merged, admits: Callable[[Sequence[bool]], bool] = lambda copied: True) -> Iterator[Products]:
+    """Every plan, each once; those without copies first; at least one. admits: tells whether plans that copy these of
+    A, B and C are wanted."""
     if any(index.extent == 0 for index in merged.indices):  # there is nothing to multiply
         yield Products(merged, ContractionPlan((), (), (), tuple(range(len(merged.indices)))))
         return
     known = set()
-    for copied in sorted(product((False, True), repeat=3), key=sum):
+    for copied in filter(admits, sorted(product((False, True), repeat=3), key=sum)):
         for m, n, k in product(*(_groups(merged, kind, copied) for kind in (IndexClass.M, IndexClass.N, IndexClass.K))):
             in_place = [side for side in ((A, m, k), (B, k, n), (C, m, n)) if not copied[side[0]]]
             if not all(folds(merged, merged.strides[tensor], *groups) for tensor, *groups in in_place):
