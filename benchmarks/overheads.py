@@ -26,6 +26,7 @@ from ttc_llvm.compiling import compiler
 from ttc_llvm.problem.canonical import canonicalise
 from ttc_llvm.runtime import backend, kernel, runtime
 from ttc_llvm.runtime.pool import Call
+from ttc_llvm.tuning.database.opened import open_database
 
 CALLS, ROUNDS = 20_000, 7
 SHAPES = 200  # of the first transpositions
@@ -109,15 +110,17 @@ def problems() -> None:
     parts = {"choice": Spent(compiler, "model_plan"), "LLVM": Spent(backend, "compile_object")}
     known = []
     for name, made, bars in (("even", even(), ("30", "10")), ("ragged", ragged(), ("60", "20"))):
-        new = []
+        new, rows = [], []
         for problem in made:
             new.append(milliseconds(partial(ttc_llvm.compile, problem, 1)))
+            rows.append(milliseconds(open_database(None).close))
             known.append(milliseconds(partial(ttc_llvm.compile, problem, 1)))
         show(f"new problem, {name} extents, cost model", new, bars[0])
         chosen, compiled = (part.taken() for part in parts.values())
         show("  of which all but LLVM", [whole - llvm for whole, llvm in zip(new, compiled, strict=True)], bars[1])
         show("  of which the choice of its plan", chosen, "none")
         show("  of which LLVM", compiled, "none")
+        show("  its row, which a thread would write behind it", rows, "none")
     show("known problem, from the database", known, "5")
     bytewise = [ttc_llvm.Problem((1, 0), (1000 + i, 999 + i), "i8") for i in range(4)]
     show("new problem, bytes", [milliseconds(partial(ttc_llvm.compile, p, 1)) for p in bytewise], "60")

@@ -23,7 +23,7 @@ from known_speeds import known_speeds
 from ttc_llvm import cli
 from ttc_llvm.contractions import measuring
 from ttc_llvm.runtime import backend
-from ttc_llvm.tuning.database import connection
+from ttc_llvm.tuning.database import connection, late_writer
 from ttc_llvm.tuning.search.speed import SpeedLog
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -67,6 +67,14 @@ def _compiled_once() -> Iterator[None]:
     """
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(backend, "compile_object", lru_cache(maxsize=128)(backend.compile_object))
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _written_at_once() -> Iterator[None]:
+    """Tests look into files: `test_database.py` and processes that tests start write soon."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(late_writer, "SOON", 0)
         yield
 
 

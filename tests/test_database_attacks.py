@@ -308,7 +308,7 @@ def test_clear_older_leaves_native_code_of_these_versions(path: Path) -> None:
     file = SolutionFile(path)
     requests = [replace(REQUEST, kind="native code", problem=name, versions=name) for name in ("ttc1", "ttc2")]
     for request in requests:
-        file.put_native(Record(request, 1, "p", objects=(("module", b"image"),)))
+        file.put_native([(Record(request, 1, "p", objects=(("module", b"image"),)), None)])
     assert file.clear_older("cpu2", "ttc2").rows == 0
     assert [file.native(request, "p") for request in requests] == [(), (("module", b"image"),)]
 

@@ -46,7 +46,7 @@ def solve(task: Task[P, K], store: Database, progress: Report | None = None) -> 
     else:
         found, record = tuned(task, request, _plans(task, answer.hints), progress)
     tell(progress, task, WRITING, found.measurement)
-    store.store(record)
+    store.store(record, soon=record.seconds is None)
     return found
 
 

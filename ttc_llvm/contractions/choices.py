@@ -18,9 +18,10 @@ from .plans import Plan, check, parse
 
 KIND = "choice of a contraction"  # of rows in the database
 FIRST = 16  # choices of a process that are kept: what it chooses later is not what its start waits for
+LOOKS = 64  # of a process: with more, it is no start that waits for them
 MOST = 1024  # rows in a file: with one more, the one that was written first goes
 _NAME = "choice"
-_numbers = count()
+_numbers, _looks = count(), count()
 
 
 class Choice(NamedTuple):
@@ -36,6 +37,8 @@ def made(
 ) -> Choice:  # fmt: skip
     """The choice that an earlier process has kept, or `make()`'s, which is kept if it is one of the first and
     `is_kept()`. versions: all that predictions depend on beside this machine and our sources."""
+    if next(_looks) >= LOOKS:
+        return make()
     key = " | ".join(map(str, forms)), backend.host_target().key, workers, "hot-ab", "", f"{versions} {kept.revision()}"
     request = Request(*key, KIND)
     for _, text in store.native(request, KIND):
@@ -45,5 +48,5 @@ def made(
     found = make()
     if next(_numbers) < FIRST and is_kept():
         record = Record(request, 1, KIND, objects=((_NAME, f"{found.number} {found.plan}".encode()),))
-        store.keep_native(record, MOST)
+        store.keep_native(record, MOST, soon=True)
     return found

@@ -46,7 +46,8 @@ def keep(
     if lines is not None:
         objects = {_PREPARED: str(prepared).encode(), _TOLD: "\n".join(lines).encode()}
         request = _request(text, threads, settings)
-        open_database(None).keep_native(Record(request, 1, KIND, objects=(*objects.items(),)), kept_kernels.MOST)
+        record = Record(request, 1, KIND, objects=(*objects.items(),))
+        open_database(None).keep_native(record, kept_kernels.MOST, soon=True)
 
 
 def searched(problem: str, target: str, threads: int, versions: str = VERSIONS) -> Request:

@@ -20,6 +20,7 @@ from ttc_llvm.errors import DatabaseError
 from ttc_llvm.logs import Log
 from ttc_llvm.tuning.database import schema, trust
 from ttc_llvm.tuning.database.folders import user_path
+from ttc_llvm.tuning.database.late_writer import LateWriter
 from ttc_llvm.tuning.database.notices import warn_once
 from ttc_llvm.tuning.database.packing import Objects, fits
 from ttc_llvm.tuning.database.records import Answer, Record, Request, covers, merge
@@ -39,7 +40,7 @@ class Database:
     `find` and `store` never raise for a damaged, locked, read-only or unwritable file: it is reported once
     per process in one warning of the logger "ttc_llvm", tried again after RETRY_SECONDS, and solutions stay
     in memory meanwhile, and are offered once more when the process ends. Safe in several threads and processes, and
-    after fork.
+    after fork. What costs less to find again than it may cost to wait for a disk is written soon, by a thread.
 
     Where others can write the file, nothing is written into it: what is new goes to the user's own database. So does
     code that is built for solutions of a file that is not the user's. Both are read, the user's own first.
@@ -51,6 +52,8 @@ class Database:
         self._unwritten: dict[str, Record] = {}
         self._refused: set[tuple[str, str]] = set()
         self._retry_at: dict[tuple[SolutionFile, str], float] = {}
+        self._code: dict[tuple[str, str], tuple[Record, int | None]] = {}  # of no solution, to be written soon
+        self._writer = LateWriter(self._flush)
         _open.add(self)
 
     @property
@@ -98,13 +101,19 @@ class Database:
 
     def native(self, request: Request, plan: str) -> Objects:
         """Code that belongs to no solution: what `keep_native` has stored under this request and plan."""
+        waiting = self._code.get((request.id, plan))
+        if waiting is not None and self._reads:
+            return waiting[0].objects
         found = (self._try(one, "read", lambda file: file.native(request, plan)) for one in self._files())
         return next(filter(None, found), ()) if self._reads else ()
 
-    def keep_native(self, record: Record, most: int | None = None) -> None:
-        """Remember such code in a file of the user's own. most: rows of this plan, of which the oldest give way."""
+    def keep_native(self, record: Record, most: int | None = None, soon: bool = False) -> None:
+        """Remember such code in a file of the user's own. most: rows of this plan, of which the oldest give way; soon:
+        as for `store`."""
         if self.keeps_code and fits(record.objects):
-            self._try(self._own(), "write", lambda file: file.put_native(record, most))
+            with locks.DATABASE:
+                self._code[record.request.id, record.plan] = record, most
+                (self._writer.ask if soon else self._flush)()
 
     def refuse(self, record: Record) -> None:
         """The plan of a record that was found is of no use to this program: any other replaces it."""
@@ -112,8 +121,8 @@ class Database:
 
     @property
     def has_unwritten(self) -> bool:
-        """True where solutions are kept in memory alone, which are no hints of an answer."""
-        return bool(self._unwritten)
+        """True where solutions that were timed are kept in memory alone, which are no hints of an answer."""
+        return any(record.seconds is not None for record in self._unwritten.values())
 
     @property
     def keeps_code(self) -> bool:
@@ -130,14 +139,15 @@ class Database:
         else:
             self._try(own, "write", lambda file: file.put([record]))
 
-    def store(self, record: Record) -> None:
-        """Remember a solution, unless a better one of its request is known (`merge` decides)."""
+    def store(self, record: Record, soon: bool = False) -> None:
+        """Remember a solution, unless a better one of its request is known (`merge` decides). soon: it is written by a
+        thread, or as the process ends, together with others: nobody waits for a disk."""
         with locks.DATABASE:
             old = self._unwritten.pop(record.request.id, None)
             if old is not None and (old.request.id, old.plan) in self._refused:
                 old = None
             self._unwritten[record.request.id] = merge(old, record)
-            self._flush()
+            (self._writer.ask if soon else self._flush)()
             waits = record.request.id in self._unwritten
             while len(self._unwritten) > MAX_UNWRITTEN:
                 del self._unwritten[next(iter(self._unwritten))]
@@ -152,6 +162,9 @@ class Database:
     def _flush(self) -> None:
         if self._unwritten:
             self._try(self._home(), "write", self._write)
+        if self._code:
+            waiting, self._code = [*self._code.values()], {}
+            self._try(self._own(), "write", lambda file: file.put_native(waiting))
 
     def _write(self, file: SolutionFile) -> None:
         """Store what waits: all at once, or each that can be, where that fails for more than want of a lock."""

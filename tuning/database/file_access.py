@@ -51,10 +51,6 @@ class FileAccess:
             assert session is not None
             return operation(session)
 
-        try:
-            trust.make_folder(os.path.dirname(schema.real(self.path)))
-        except OSError as error:
-            raise self._failure(error, "written") from error
         return self._patiently(required, write=True)
 
     def shrink(self) -> None:

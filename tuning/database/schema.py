@@ -89,11 +89,12 @@ class Transaction:
 def transaction(path: str, *, write: bool, patience: float) -> Iterator[Transaction | None]:
     """One transaction, committed at the end of a clean block and rolled back otherwise.
 
-    None where there is nothing to read; a writing transaction creates file and tables. patience: seconds to
+    None where there is nothing to read; a writing transaction creates folder, file and tables. patience: seconds to
     wait for other processes' locks. DatabaseError for another program's file, and for writing where others can.
     """
     place = real(path)
     if write:
+        trust.make_folder(os.path.dirname(place))
         if not trust.standing(place).safe:
             raise DatabaseError(trust.shared(path))
         trust.make_file(place)

@@ -12,8 +12,7 @@ from ttc_llvm import locks
 from ttc_llvm.errors import DatabaseError
 from ttc_llvm.lazy_dataclasses import replace
 from ttc_llvm.tuning.database import rows, schema
-from ttc_llvm.tuning.database.code import ALONE, linkable, signed
-from ttc_llvm.tuning.database.connection import SqlRow
+from ttc_llvm.tuning.database.code import ALONE, Code, linkable, signed
 from ttc_llvm.tuning.database.file_access import FileAccess
 from ttc_llvm.tuning.database.notices import warn_once
 from ttc_llvm.tuning.database.outcomes import Cleared, Listed, Stored
@@ -60,12 +59,12 @@ class SolutionFile(FileAccess):
         """Code that `put_native` has stored."""
         return self.read(lambda s: self._code(s, request, plan)) or ()
 
-    def put_native(self, record: Record, most: int | None = None) -> None:
-        """Store code that belongs to no solution, unless this user cannot sign it. most: rows of such code of this plan
-        that are kept, None = all."""
-        made = signed(self.path, record, ALONE)
-        if made is not None:
-            self.write(lambda s: self._put_native(s, rows.encode_code(record.request, made), record.plan, most))
+    def put_native(self, given: Iterable[tuple[Record, int | None]]) -> None:
+        """Store code that belongs to no solution, unless this user cannot sign it; with each, how many rows of such
+        code of its plan are kept, None = all."""
+        made = ((record, signed(self.path, record, ALONE), most) for record, most in given)
+        if every := [(record, code, most) for record, code, most in made if code is not None]:
+            self.write(lambda s: self._put_native(s, every))
 
     def look_up(self, request: Request, known: Record | None, effort: int | None) -> Found:
         """The better one of what is stored and what is known; where it spares no search of this effort, None = all do,
@@ -199,10 +198,11 @@ class SolutionFile(FileAccess):
             s.change(rows.PUT_CODE, *rows.encode_code(kept.request, made))
         return Stored(True, made is not None)
 
-    def _put_native(self, s: Transaction, row: SqlRow, plan: str, most: int | None) -> None:
-        s.change(rows.PUT_CODE, *row)
-        if most is not None:
-            s.change(rows.DROP_CODE, ALONE, plan, ALONE, plan, most)
+    def _put_native(self, s: Transaction, given: Iterable[tuple[Record, Code, int | None]]) -> None:
+        for record, code, most in given:
+            s.change(rows.PUT_CODE, *rows.encode_code(record.request, code))
+            if most is not None:
+                s.change(rows.DROP_CODE, ALONE, record.plan, ALONE, record.plan, most)
 
     def _drop_older(self, s: Transaction) -> int:
         newer = {key for (key,) in s.select(f"SELECT id FROM {SOLUTIONS}")}
