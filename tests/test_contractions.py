@@ -216,24 +216,28 @@ def test_cuts_leave_lines_together() -> None:
         assert [cut.side for cut in splitting.cuts(deep)] == [side for side in sides if side == "depth"]
 
 
-def test_traffic_counts_what_inner_loops_do_not_keep() -> None:
+def test_traffic_counts_what_inner_loops_do_not_keep(monkeypatch: pytest.MonkeyPatch) -> None:
     def moved(spec: str, **size: int) -> list[traffic.Moved]:
         stated = Contraction(spec, size, "d")
         products = next(space.plans(merge(stated)))
         return [*traffic.traffic(products, gemm(products), None)]
 
     one, many = traffic.ONE, traffic.MANY
-    assert moved("ij,jk->ik", i=50, j=60, k=70) == [(0, one)] * 3  # all is in the caches
-    assert moved("ij,jk->ik", i=500, j=600, k=700) == [(2400000, one), (3360000, one), (2800000, one)]
+    assert moved("ij,jk->ik", i=50, j=60, k=70) == [(0, one, 0)] * 3  # all is in the caches
+    assert moved("ij,jk->ik", i=500, j=600, k=700) == [(2400000, one, 0), (3360000, one, 0), (2800000, one, 0)]
     a, b, c = moved("lij,jk->ilk", l=300, i=80, j=60, k=70)  # rows of C, 80 at a time, lie apart
-    assert (a, b, c) == ((300 * 80 * 60 * 8, one), (60 * 70 * 8, one), (300 * 80 * 70 * 8, many))
-    assert moved("lij,jk->ilk", l=300, i=20, j=60, k=70)[2] == (300 * 20 * 70 * 8, traffic.SEVERAL)
+    assert (a, b, c) == ((300 * 80 * 60 * 8, one, 0), (60 * 70 * 8, one, 0), (300 * 80 * 70 * 8, many, 0))
+    assert moved("lij,jk->ilk", l=300, i=20, j=60, k=70)[2] == (300 * 20 * 70 * 8, traffic.SEVERAL, 0)
     a, b, c = moved("lij,ljk->ik", l=300, i=80, j=60, k=70)  # C stays where it is
     assert (a[0], b[0], c[0]) == (300 * 80 * 60 * 8, 300 * 60 * 70 * 8, 80 * 70 * 8)
-    a, b, c = moved("lij,ljk->ik", l=300, i=300, j=40, k=400)  # C is fetched again for each term
-    assert c[0] == 300 * 300 * 400 * 8
+    monkeypatch.setattr(last_cache, "_bytes", lambda: 4 << 20)
+    a, b, c = moved("lij,ljk->ik", l=300, i=300, j=40, k=400)  # C comes again for each term, from the last cache
+    assert (c.bytes, c.again) == (300 * 400 * 8, 299 * 300 * 400 * 8)
+    monkeypatch.setattr(last_cache, "_bytes", lambda: 2 << 20)  # which does not keep it
+    a, b, c = moved("lij,ljk->ik", l=300, i=300, j=40, k=400)
+    assert (c.bytes, c.again) == (300 * 300 * 400 * 8, 0)
     a, b, c = moved("mlij,jk->lmik", m=40, l=300, i=80, j=600, k=70)  # B comes again with each product
-    assert b[0] == 40 * 80 * 600 * 70 * 8
+    assert b.bytes + b.again == 40 * 80 * 600 * 70 * 8
 
 
 @pytest.mark.parametrize("seed", range(250, 310))
@@ -334,7 +338,7 @@ def test_rates_rank_copies_behind_products_in_place() -> None:
     speed = Speed(every_speed, every_speed, ((0.0, 1.0, 2.0),) * 4)
     fetched = ((1e-10,) * 4, (1e-10,) * 4), (1e-11, 1e-10)
     speeds = dict.fromkeys(rates.LAYOUTS, speed)
-    known = rates.Rates(speeds, 1e-6, 1e-6, *fetched, (2e10, 2e10, 1e10), 1e-6, 0.0, splitting.NO_GAINS)
+    known = rates.Rates(speeds, 1e-6, 1e-6, *fetched, (2e10, 2e10, 1e10, 1e10), 1e-6, 0.0, splitting.NO_GAINS)
     merged = merge(Contraction("ij,jk->ik", dict.fromkeys("ijk", 512)))
     ranked = sorted(space.plans(merged), key=known.seconds)
     assert ranked[0].plan.copies == (None, None, None)
@@ -344,6 +348,18 @@ def test_rates_rank_copies_behind_products_in_place() -> None:
     assert all(slow.seconds(x) - known.seconds(x) == pytest.approx(1e-3 - 1e-6) for x in ranked)
 
 
+def test_copies_whose_rows_become_columns_take_longer() -> None:
+    """Rows that stay rows do not, where they are of some lines."""
+    speeds = dict.fromkeys(rates.LAYOUTS, Speed({}, {}, ((),) * 4))
+    fetched = ((0.0,) * 4,) * 2, (0.0, 0.0)
+    known = rates.Rates(speeds, 0.0, 0.0, *fetched, (1e12, 1e10, 4e10, 2e10), 0.0, 0.0, splitting.NO_GAINS)
+    for k, order, speed in ((80, (0, 1, 2), 4e10), (80, (1, 0, 2), 4e10), (80, (0, 2, 1), 2e10), (20, (1, 0, 2), 2e10)):
+        merged = merge(Contraction("ijk,kl->jil", {"i": 2000, "j": 1999, "k": k, "l": 8}, "d"))
+        numbers = merged.of_tensor(0)
+        seconds = known.copy(merged, 0, tuple(numbers[axis] for axis in order))
+        assert seconds == pytest.approx(2 * merged.bytes[0] / speed)
+
+
 @pytest.mark.parametrize(("apart", "columns", "is_slow"), [(8192, 256, True), (8200, 256, False), (8192, 8, False)])
 def test_columns_in_one_set_of_the_first_cache_take_longer(apart: int, columns: int, is_slow: bool) -> None:
     """A cache of 32 to 64 KiB has room for eight to sixteen lines that are pages apart."""
@@ -351,7 +367,7 @@ def test_columns_in_one_set_of_the_first_cache_take_longer(apart: int, columns: 
     speed = Speed(flat["short"], flat["long"], ((0.0, 1.0, 2.0),) * 4)
     fetched = ((0.0,) * 4,) * 2, (0.0, 0.0)
     speeds, gains = dict.fromkeys(rates.LAYOUTS, speed), splitting.NO_GAINS
-    known = rates.Rates(speeds, 0.0, 0.0, *fetched, (1e12,) * 3, 0.0, 1e-8, gains)
+    known = rates.Rates(speeds, 0.0, 0.0, *fetched, (1e12,) * 4, 0.0, 1e-8, gains)
     size = {"j": columns, "i": 4, "k": 8}
     stated = Contraction("kj,ik->ji", size, "d", None, None, (apart, 1))
     seconds = min(known.seconds(products) for products in space.plans(merge(stated)) if products.plan.copies[2] is None)

@@ -10,6 +10,7 @@ from .merged import Merged
 
 KEPT = 1 / 2  # of the cache: it keeps all of A, B and C where they have so many bytes, and nothing where they fill it
 LEAST, MOST, TIMES = 56 << 20, 256 << 20, 7 / 4  # bytes of a matrix beyond it, and times as many as it has
+AGAIN = 1 / 5  # of what a line beyond all caches takes, one in the last cache does
 TILES = 48  # rows or columns: a multiple of most kernels' tiles
 
 

@@ -18,13 +18,13 @@ SURVEY: tuple[Sizes, ...] = ((480, 480, 480), (128, 48, 128), (16, 16, 16), (480
 """Products whose speeds tell most about others."""
 TALL, WAIST = 1536, 64  # extents of a product that is cut
 READ: Sizes = (16, 16, 128)  # short products that read a matrix from beyond the caches,
-WRITTEN = ("ik,lkj->lij", (144, 24, 16)), ("ik,lkj->ilj", (24, 24, 16)), ("ik,lkj->ilj", (480, 24, 16))
+WRITTEN = ("ik,lkj->lij", (144, 24, 32)), ("ik,lkj->ilj", (24, 24, 16)), ("ik,lkj->ilj", (480, 24, 16))
 """Short products that write there, in one piece, in several, and in many."""
 NEAR_BYTES = 384 << 10  # that they come to together in the caches
 CROWD: Sizes = (256, 4, 8)  # short products whose columns are as far from each other as caches have sets:
 APART = 64 << 10  # bytes
 INNER = 24  # products before one that reads what follows
-ROW = 48  # elements of the rows of a large copy
+ROW, TURNED = 72, (30, 50)  # elements of the rows of a large copy, and of those that become others' columns
 ON_LINES: tuple[Sizes, ...] = ((64, 64, 120), (96, 96, 80), (32, 32, 300))
 VECTORS = 128  # bytes, of rows or columns: a multiple of all vectors that BLAS takes at a time
 RAGGED = ((24, 24), 32), ((480, 144), 1)
@@ -79,17 +79,17 @@ def _survey(clock: Stopwatch, tiny: float) -> None:
             speeds |= {spec: max(speeds[spec], _corner(clock, spec, sizes, tiny)) for spec in slow}
 
 
-def _copies(clock: Stopwatch) -> tuple[tuple[float, float, float], float]:
+def _copies(clock: Stopwatch) -> tuple[tuple[float, float, float, float], float]:
     """Bytes a second of copies in a core's own caches, of small ones and of large ones that come from beyond these, and
     seconds of a copy of nothing."""
     size, copy = clock.itemsize, partial(copy_seconds, clock.dtype)
     start, wide = copy((TINY, TINY)), last_cache.square(size)
     small, in_turn = (EDGE, EDGE), last_cache.beyond() // (EDGE * EDGE * size)
     near, left = (2 * size * prod(small) / (copy(small, n) - start / 2) for n in (1, in_turn))
-    rows = wide // ROW, wide, ROW
-    beyond = 2 * size * prod(rows) / copy(rows)
+    large = (wide // ROW, wide, ROW), (TURNED[0], wide**2 // prod(TURNED), TURNED[1])
+    rows, others = (2 * size * prod(shape) / copy(shape, turned=number > 0) for number, shape in enumerate(large))
     start = copy((TINY, TINY), times=TOGETHER)  # without the clocks, which single runs have counted
-    return (near, left, beyond), start
+    return (near, left, rows, others), start
 
 
 def _crowd(clock: Stopwatch) -> float:

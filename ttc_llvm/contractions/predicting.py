@@ -30,9 +30,9 @@ class Predictions:
     def seconds(self, applied: Applied) -> float:
         """The predicted time of a plan."""
         if isinstance(applied, Fused):
-            copied = [tensor for tensor, order in enumerate(applied.plan.copies) if order is not None]
+            copied = [(tensor, order) for tensor, order in enumerate(applied.plan.copies) if order is not None]
             speeds = stored_speeds.measured(self.dtype, self.threads) if copied else None
-            copies = sum(speeds.copy(applied.merged, tensor) for tensor in copied) if speeds is not None else 0.0
+            copies = sum(speeds.copy(applied.merged, *each) for each in copied) if speeds is not None else 0.0
             return copies + fused_speeds.measured(self.dtype).seconds(applied, self.threads)
         return stored_speeds.measured(self.dtype, self.threads).seconds(applied)
 

@@ -10,7 +10,7 @@ from ..lazy_dataclasses import dataclass
 from ..problem import dtypes
 from ..runtime import backend
 from .gemm import Gemm, gemm, passes
-from .last_cache import share_beyond
+from .last_cache import AGAIN, share_beyond
 from .merged import C, Merged
 from .plan import Products
 from .speeds import LONG, MILLION, SHORT, TURNS, Grid, Sizes, Speed
@@ -21,6 +21,7 @@ CACHE_BYTES = 4 << 20  # copies up to this size are in the last cache
 LAYOUTS = {("N", "N"): "ik,kj->ij", ("N", "T"): "ki,kj->ij", ("T", "N"): "ik,jk->ij", ("T", "T"): "ki,jk->ij"}
 """Matrices in C order by what BLAS does with its left operand, our B, and its right one, our A."""
 PAGE = 4 << 10  # bytes, within which lines fall into the sets of a first cache in turn
+ROW_BYTES = 256  # of rows that are copied as rows
 WAYS = 4  # of writing a result
 PARTS = 7  # lines of text of each way to lay operands: short and long products, rows and columns of both, and lines
 Numbers = tuple[float, ...]
@@ -35,10 +36,10 @@ class Rates:
     for its products; call: of a product of nothing; written: seconds that each byte of a result beyond all caches
     takes, of short products that write it in one piece each, in several and in many, and of long products; the same of
     results whose columns begin on cache lines; read: seconds that each byte of an operand takes which is fetched from
-    beyond them, in few pieces and in many; copied: bytes read and written a second by copies in a core's own caches, by
-    small ones of what has left these, and by large ones beyond all caches; start: seconds of a copy of nothing; crowd:
-    of each column of a product's result, at least, where these share few sets of the first cache; gains: of cutting
-    long products, and of operands on cache lines.
+    beyond them, in few pieces and in many; copied: bytes read and written a second by copies in a core's
+    own caches, by small ones of what has left these, and by large ones beyond all caches, of rows that stay rows, and
+    of others; start: seconds of a copy of nothing; crowd: of each column of a product's result, at least, where these
+    share few sets of the first cache; gains: of cutting long products, and of operands on cache lines.
     """
 
     products: Mapping[tuple[str, str], Speed]
@@ -46,7 +47,7 @@ class Rates:
     call: float
     written: tuple[tuple[float, ...], tuple[float, ...]]
     read: tuple[float, float]
-    copied: tuple[float, float, float]
+    copied: tuple[float, float, float, float]
     start: float
     crowd: float
     gains: Gains
@@ -80,14 +81,14 @@ class Rates:
             return 0.0
         a, b, c = traffic(products, call, cut)
         is_long = prod(sizes) > MILLION
-        read = sum(moved.bytes * self.read[moved.pieces == MANY and not is_long] for moved in (a, b))
+        read = sum((x.bytes + AGAIN * x.again) * self.read[x.pieces == MANY and not is_long] for x in (a, b))
         written = self.written[call is not None and call.on_lines[C]]
-        return far * (read + c.bytes * written[-1 if is_long else c.pieces])
+        return far * (read + (c.bytes + AGAIN * c.again) * written[-1 if is_long else c.pieces])
 
-    def copy(self, merged: Merged, tensor: int) -> float:
-        """The predicted time of the copy of a whole tensor."""
+    def copy(self, merged: Merged, tensor: int, order: tuple[int, ...]) -> float:
+        """The predicted time of the copy of a whole tensor in this order."""
         size = merged.bytes[tensor]
-        return self.start + 2 * size * self._copied(merged, size)
+        return self.start + 2 * size * self._copied(merged, size, _are_rows(merged, tensor, order))
 
     def at_least(self, merged: Merged, copied: Sequence[bool], repeats: int = 1) -> float:
         """The least time of a plan that copies these of A, B and C, whole or in pieces, and calls BLAS so often."""
@@ -102,16 +103,28 @@ class Rates:
     def _pass(self, products: Products, tensor: int) -> float:
         """The predicted time of a tensor's copies: those of pieces have one side that is as small."""
         whole, piece = products.merged.bytes[tensor], products.piece.merged.bytes[tensor]
-        ways = self._copied(products.merged, piece) + self._copied(products.merged, whole)
+        order = products.plan.copies[tensor]
+        are_rows = order is None or _are_rows(products.merged, tensor, order)
+        ways = sum(self._copied(products.merged, size, are_rows) for size in (piece, whole))
         return self.start * max(1, whole // max(piece, 1)) + whole * ways
 
-    def _copied(self, merged: Merged, size: int) -> float:
+    def _copied(self, merged: Merged, size: int, are_rows: bool) -> float:
         """Seconds of a byte that is read or written by a copy of so many."""
-        near, left, beyond = self.copied
+        near, left, rows, others = self.copied
         if sum(merged.bytes) <= NEAR_BYTES:
             return 1 / near
         far = share_beyond(merged) if size > CACHE_BYTES else 0.0
-        return (1 - far) / left + far / beyond
+        return (1 - far) / left + far / (rows if are_rows else others)
+
+
+def _are_rows(merged: Merged, tensor: int, order: tuple[int, ...]) -> bool:
+    """True where a copy in this order has the rows of its tensor, and these are of some lines."""
+    strides, run = merged.strides[tensor], 1
+    for number in reversed(order):
+        if strides[number] != run:
+            break
+        run *= merged.indices[number].extent
+    return run * dtypes.dtype(merged.dtype).itemsize >= ROW_BYTES
 
 
 def _crowded(call: Gemm, dtype: str) -> int:
@@ -143,13 +156,13 @@ def from_text(text: str) -> Rates:
             raise ValueError
         speeds = {layout: _speed(*part[:-1]) for layout, part in parts.items()}
         run, call, start, crowd, few, many, *written = costs
-        near, left, beyond = _positive(copied)
+        near, left, rows, others = _positive(copied)
         lines = {layout: _two(part[-1]) for layout, part in parts.items()}
         gains = Gains(dict(zip(CUTS, _positive(cuts), strict=True)), lines)
         both = tuple(written[:WAYS]), tuple(written[WAYS:])
         if len(both[1]) != WAYS:
             raise ValueError
-        return Rates(speeds, run, call, both, (few, many), (near, left, beyond), start, crowd, gains)
+        return Rates(speeds, run, call, both, (few, many), (near, left, rows, others), start, crowd, gains)
     except ValueError:
         raise PlanError(f"{text[:60]!r} does not tell the speeds of a machine") from None
 

@@ -95,11 +95,12 @@ def many(spec: str) -> str:
     return f"l{a},l{b}->l{c}"
 
 
-def copy_seconds(dtype: str, shape: tuple[int, ...], many: int = 1, times: int = 1) -> float:
-    """Seconds of a copy with the first two axes exchanged. many: copies in turn, each of another array to another
-    place, of which each counts; times: as in `usual`."""
-    x, y = (_ones((many, *extents), dtype, OFF) for extents in (shape, (shape[1], shape[0], *shape[2:])))
-    views, threads = list(zip(x.swapaxes(1, 2), y, strict=True)), runtime.num_threads()
+def copy_seconds(dtype: str, shape: tuple[int, ...], many: int = 1, times: int = 1, turned: bool = False) -> float:
+    """Seconds of a copy with the first two axes exchanged, or all turned around. many: copies in turn, each of another
+    array to another place, of which each counts; times: as in `usual`."""
+    axes = (*range(len(shape)),)[::-1] if turned else (1, 0, *range(2, len(shape)))
+    x, y = (_ones((many, *extents), dtype, OFF) for extents in (shape, [shape[axis] for axis in axes]))
+    views, threads = [(of.transpose(axes), to) for of, to in zip(x, y, strict=True)], runtime.num_threads()
 
     def run() -> None:
         for of, to in views:

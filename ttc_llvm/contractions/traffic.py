@@ -7,6 +7,7 @@ from math import prod
 from ..lazy_dataclasses import NamedTuple
 from ..problem import dtypes
 from .gemm import Gemm
+from .last_cache import keeps_none
 from .merged import A, B, C
 from .plan import Products
 from .splitting import COLUMNS, DEPTH, STREAMS, Split
@@ -19,10 +20,11 @@ NEAR_BYTES = 1 << 20  # of a core's own caches, which keep what inner loops come
 class Moved(NamedTuple):
     """Bytes of A, B or C, fetched by all products. pieces: that each product finds its share in, with gaps between
     them: ONE, SEVERAL, or MANY, which the processor does not foresee; fewer are many where the next product does not go
-    on with them."""
+    on with them. again: further bytes, which come from the last cache."""
 
     bytes: int
     pieces: int
+    again: int = 0
 
 
 class Loop(NamedTuple):
@@ -77,11 +79,14 @@ def _times(tensor: int, loops: list[Loop], stays: bool) -> int:
 def _moved(products: Products, tensor: int, size: int, sizes: tuple[int, int, int]) -> Moved:
     m, n, k = sizes
     rows, columns = ((m, k), (k, n), (m, n))[tensor]
-    matrix = products.matrices[tensor]
+    matrix, once = products.matrices[tensor], min(size, products.merged.bytes[tensor])
+    if keeps_none(once):
+        once = size
     length, pieces, step = (columns, rows, matrix.rows) if matrix.columns == 1 or columns == 1 else (
         rows, columns, matrix.columns
     )  # fmt: skip
     if pieces == 1 or step <= length:
-        return Moved(size, ONE)
+        return Moved(once, ONE, size - once)
     goes_on = next((inner == length for inner in reversed(matrix.loops) if inner), False)
-    return Moved(size, MANY if pieces > (STREAMS if goes_on or tensor == C else SCATTERED) else SEVERAL)
+    is_many = pieces > (STREAMS if goes_on or tensor == C else SCATTERED)
+    return Moved(once, MANY if is_many else SEVERAL, size - once)

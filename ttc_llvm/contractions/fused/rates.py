@@ -7,7 +7,7 @@ from ...lazy_dataclasses import NamedTuple
 from ...lowering.micro_kernel import MicroKernel
 from ...problem import dtypes
 from ..copies import LINE
-from ..last_cache import keeps_none, share_beyond
+from ..last_cache import AGAIN, keeps_none, share_beyond
 from ..merged import C
 from .execution import micro_kernel
 from .job import Turns, turns
@@ -17,7 +17,6 @@ from .plan import Fused
 CACHE_BYTES = 1 << 20  # of what is found in a core's own caches
 NEAR, SEVERAL = 8, 24  # tiles of rows of a block whose pages are at hand, and the most that take no longer
 BETWEEN = 1 / 3  # of what a tile takes longer beyond all caches it takes in the last one
-AGAIN = 1 / 5  # of what a line beyond all caches takes, one in the last cache does
 POWER = 3  # of arithmetic and of stores, which a tile does at a time: the longer of both, or a little more
 
 
