@@ -16,6 +16,8 @@ from ttc_llvm.problem.canonical import Canonical
 from ttc_llvm.tuning.cost.model import model_plan
 from ttc_llvm.tuning.space.choices import FREE
 
+TARGET = lookup.find("znver5")
+
 
 @pytest.mark.parametrize("turned", [np.s_[:, ::-1], np.s_[::-1, ::-1], np.s_[..., ::-1]])
 def test_images_that_l2_nearly_holds_are_written_past_it(turned: tuple[slice, ...]) -> None:
@@ -63,6 +65,31 @@ def test_transposed_pixels_are_written_into_a_last_cache_that_keeps_them(rows: i
     assert ((kept.fetch, kept.prefetch) == ahead) is (store is Store.COMBINED) and other.prefetch != ahead[1]
 
 
+@pytest.mark.parametrize(("kind", "shape", "axes", "picked"), [
+    ("c16", (541, 168), (1, 0), np.s_[:]), ("f8", (40, 128, 90), (0, 2, 1), np.s_[:]),
+    ("f8", (15, 187, 64), (1, 0, 2), np.s_[:]),
+    ("?", (1314, 2512), (0, 1), np.s_[::2]), ("c8", (201802,), (0,), np.s_[::2]),
+    ("f8", (4, 32, 8, 18, 5), (4, 3, 0, 1, 2), np.s_[::-1]),
+])  # fmt: skip
+def test_what_caches_hold_is_written_in_order_without_prefetches(
+    kind: str, shape: tuple[int, ...], axes: tuple[int, ...], picked: slice
+) -> None:
+    view = np.empty(shape, kind)[picked].transpose(axes)
+    canonical = placing.moves(view, np.empty(view.shape, kind), view.itemsize).canonical
+    forced = own_plans.SMALL if view.nbytes < 1 << 20 else FREE
+    kept, other = (own_plans.modelled(canonical, lookup.find(name), 1, forced) for name in ("znver5", "znver4"))
+    assert (kept.store, kept.prefetch, kept.order) == (Store.CACHED, 0, canonical.along("b"))
+    assert all(side <= own_plans.TILED * edge for side, edge in zip(kept.tile, kept.block, strict=True))
+    assert str(parse(str(kept))) == str(kept) and (kept.tile, kept.order) != (other.tile, other.order)
+
+
+def test_tiles_that_crowd_a_first_cache_keep_the_order_of_the_model() -> None:
+    view = np.empty((308, 64, 8))[:, :, ::-1].T
+    canonical = placing.moves(view, np.empty(view.shape), 8).canonical
+    plan, model = own_plans.modelled(canonical, TARGET, 1, FREE), model_plan(canonical, TARGET, 1, own_plans.ORDINARY)
+    assert (plan.tile, plan.order, plan.prefetch) == (model.tile, model.order, 0)
+
+
 def test_items_are_picked_in_long_tiles_and_within_a_last_cache_two_lines_at_a_time() -> None:
     target = lookup.find("znver5")
     kept, beyond = (16, own_plans.DOUBLED_AHEAD), (8, own_plans.PICKED_AHEAD)
@@ -95,7 +122,8 @@ def test_wide_items_with_gaps_are_transposed_two_lines_by_two_elements(kind: str
     canonical = placing.moves(x, np.empty_like(x, order="C"), x.itemsize).canonical
     plan = own_plans.modelled(canonical, lookup.find("znver5"), 1, FREE)
     assert (plan.block == (items, 2)) is by_lines
-    assert not by_lines or (plan.tile, plan.store, plan.prefetch) == ((rows, 2), Store.CACHED, 0)
+    tile = (min(rows, own_plans.TILED * items), own_plans.TILED * 2) if kind == "f8" else (rows, 2)  # of 2.5 and 5 MiB
+    assert not by_lines or (plan.tile, plan.store, plan.prefetch) == (tile, Store.CACHED, 0)
 
 
 @pytest.mark.parametrize(("shape", "cached"), [((90, 70, 90), True), ((90, 64, 90), True), ((90, 700, 90), False)])
@@ -106,14 +134,15 @@ def test_short_rows_of_wide_items_are_written_into_a_last_cache_that_keeps_them(
     canonical = placing.moves(x, np.empty_like(x, order="C"), 8).canonical
     kept, other = (own_plans.modelled(canonical, lookup.find(name), 1, FREE) for name in ("znver5", "znver4"))
     assert (kept.store is Store.CACHED) is cached and other.store is not Store.CACHED
-    assert not cached or (kept.tile[0], kept.prefetch, kept.inner) == (canonical.extents[0], 0, canonical.along("b"))
+    assert not cached or (kept.prefetch, kept.inner) == (0, canonical.along("b"))
 
 
 @pytest.mark.parametrize(("row", "kind", "rows", "store"), [
     (43, "f8", (300, 400), Store.JOINED), (95, "f4", (400, -300), Store.JOINED), (13, "f8", (-300, 400), Store.JOINED),
     (13, "f8", (300, 400), Store.COMBINED),  # short ones in another order leave scratch
     (203, "u1", (300, 500), Store.COMBINED), (67, "u1", (-600, 400), Store.CACHED),  # no registers join bytes
-    (9, "f8", (-100, 400), Store.CACHED), (43, "f8", (-100, 100), Store.JOINED),  # within the last cache
+    (9, "f8", (-100, 400), Store.CACHED), (43, "f8", (-200, 100), Store.JOINED),  # within the last cache
+    (43, "f8", (-100, 100), Store.CACHED), (43, "f8", (150, 100), Store.CACHED),
     (64, "f8", (300, 400), Store.ALIGNED), (5001, "f8", (-10, 100), Store.ROWS),
 ])  # fmt: skip
 def test_rows_that_are_no_whole_lines_are_joined(row: int, kind: str, rows: tuple[int, int], store: Store) -> None:
