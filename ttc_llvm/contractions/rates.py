@@ -96,8 +96,8 @@ class Rates:
 
     def copies(self, merged: Merged, copied: Sequence[bool]) -> float:
         """The least time of copies of these of A, B and C, whole or in pieces."""
-        near, left, beyond = self.copied
-        byte = 1 / near if sum(merged.bytes) <= NEAR_BYTES else 1 / max(left, beyond)
+        near, *beyond = self.copied
+        byte = 1 / (near if sum(merged.bytes) <= NEAR_BYTES else max(beyond))
         return sum(self.start + 2 * merged.bytes[tensor] * byte for tensor, is_so in enumerate(copied) if is_so)
 
     def _pass(self, products: Products, tensor: int) -> float:
