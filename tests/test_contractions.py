@@ -321,6 +321,7 @@ MERGED: Merged = merge(Contraction("ijk,lk->jil", {"i": 8, "j": 4, "k": 3, "l": 
         ("gemm2 m=1 n=2 k=3 loops=0", r"is no plan of a contraction"),
         ("gemm1 m=1 n=2 k=3", r"is no plan of a contraction"),
         ("gemm1 m=1 n=2 k=3 loops=0 c=0,1,2 blocks=3:1", r"has blocks of .* that are not along its rows"),
+        ("gemm1 m=1 n=2 k= loops=0,3 c=0,1,2 blocks=3:1", r"has blocks of .* that are not along its rows"),
         ("gemm1 m=0,1 n=2 k=3 loops= a=0,1,3 c=0,1,2 blocks=1:4", r"has blocks along 1, which is not the outermost"),
         ("gemm1 m=1 n=2 k=3 loops=0 blocks=1:x", r"is no plan of a contraction"),
         ("gemm1 m=x n=2 k=3 loops=", r"is no plan of a contraction"),

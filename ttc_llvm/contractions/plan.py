@@ -186,7 +186,7 @@ def check(plan: ContractionPlan, merged: Merged) -> Products:
     check_copies(plan, plan.copies, merged)
     for number, size in plan.blocks:
         group = next((group for group in (plan.m, plan.n, plan.loops) if number in group), ())
-        if not 0 < size <= merged.indices[number].extent if group else True:
+        if not (group and C in merged.indices[number].tensors and 0 < size <= merged.indices[number].extent):
             raise PlanError(f"{plan} has blocks of {merged} that are not along its rows, columns or loops")
         if group is not plan.loops and group[0] != number:
             raise PlanError(f"{plan} has blocks along {number}, which is not the outermost of its group")

@@ -105,7 +105,8 @@ class Rates:
         whole, piece = products.merged.bytes[tensor], products.piece.merged.bytes[tensor]
         order = products.plan.copies[tensor]
         are_rows = order is None or _are_rows(products.merged, tensor, order)
-        ways = sum(self._copied(products.merged, size, are_rows) for size in (piece, whole))
+        way = self._copied(products.merged, whole, are_rows)
+        ways = way + (way if piece == whole else self._copied(products.merged, piece, are_rows))
         return self.start * max(1, whole // max(piece, 1)) + whole * ways
 
     def _copied(self, merged: Merged, size: int, are_rows: bool) -> float:
