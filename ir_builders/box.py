@@ -96,5 +96,5 @@ class Box:
         """This box inside one more loop, which walks its axis' interval of the outer one."""
         k = node.axis
         trips, walk = -(-outer.nominal[k] // node.step), (early, node.backwards)
-        loop = LoopState(k, i64(counter), outer.lengths[k], node.step, trips, *walk)
+        loop = LoopState(k, i64(counter), outer.lengths[k], node.step, trips, *walk, node.joint)
         return replace(self.tiled(k, node.step), loops=(*outer.loops, loop))

@@ -41,12 +41,18 @@ def micro(k: Context, b: ir.IRBuilder, node: Micro, box: Box) -> None:
         k.edges.call(b, node, pointers, box.lengths, box.further(node))
         return
     slots = (k.joined, (box.pointers[SLOTS], box.views[SLOTS])) if line else None
-    first = _begins_run(b, line, box) if line and prod(node.block[j] for j in line.run) >= line.elements else None
+    first = _begins_run(b, line, box) if line and _may_begin(node, line) else None
     lengths = {j: i64(box.lengths[j]) for j in node.remainder_axes}
     code = MicroTileCode(
         k.module, b, tile, pointers, k.scalars, k.sizes, lengths, slots, first, further=box.further(node)
     )
     code.emit(spread)
+
+
+def _may_begin(node: Micro, line: PartialLine) -> bool:
+    """True where a run may begin with such a micro-tile: none is shorter than a line."""
+    whole = not set(node.remainder_axes) & set(line.run)
+    return whole and prod(node.block[j] for j in line.run) >= line.elements
 
 
 def _begins_run(b: ir.IRBuilder, line: PartialLine, box: Box) -> ir.Value:

@@ -7,6 +7,7 @@ from contextlib import ExitStack, contextmanager
 
 from llvmlite import ir
 
+from ttc_llvm.lazy_dataclasses import replace
 from ttc_llvm.lowering.nodes import (
     AtRunEnd,
     Fence,
@@ -187,12 +188,12 @@ def _chunks(k: Context, b: ir.IRBuilder, node: Loop, box: Box) -> None:
 
 
 def _stepping_back(k: Context, b: ir.IRBuilder, node: Loop, box: Box) -> None:
-    """Whole steps only, the last one ends with the interval; an interval that is shorter than a step is the tail's."""
-    length = box.lengths[node.axis]
+    """Whole steps, and halves, only, the last one ends with the interval; a shorter interval is the tail's."""
+    length, least = box.lengths[node.axis], node.step if node.half is None else node.step // 2
     if node.tail is None:
         _whole_steps(k, b, node, box)
         return
-    with b.if_else(b.icmp_signed(">=", i64(length), i64(node.step))) as (whole, short):
+    with b.if_else(b.icmp_signed(">=", i64(length), i64(least))) as (whole, short):
         with whole:
             _whole_steps(k, b, node, box)
         with short:
@@ -200,9 +201,22 @@ def _stepping_back(k: Context, b: ir.IRBuilder, node: Loop, box: Box) -> None:
 
 
 def _whole_steps(k: Context, b: ir.IRBuilder, node: Loop, box: Box) -> None:
-    length = box.lengths[node.axis]
-    with counted(b, add(b, length, node.step - 1), node.step, f"i{node.axis}") as i:
-        start = minimum(b, i, i64(add(b, length, -node.step)))
+    length, step = box.lengths[node.axis], node.step
+    if node.half is None:
+        _back(k, b, node, box, (0, add(b, length, step - 1)))
+        return
+    end = i64(add(b, length, step // 2 - 1))
+    whole = b.mul(b.sdiv(end, i64(step)), i64(step))
+    whole = b.select(b.icmp_signed(">=", i64(length), i64(step)), whole, i64(0))
+    _back(k, b, node, box, (0, whole))
+    _back(k, b, replace(node, body=node.half, step=step // 2), box, (whole, end))
+
+
+def _back(k: Context, b: ir.IRBuilder, node: Loop, box: Box, steps: tuple[Int, Int]) -> None:
+    """Whole steps from one index to another, each as far as the interval goes."""
+    first, end = steps
+    with counted(b, end, node.step, f"i{node.axis}", first) as i:
+        start = minimum(b, i, i64(add(b, box.lengths[node.axis], -node.step)))
         inside = box.moved(b, k.sizes, node.axis, start, node.step)
         emit(k, b, node.body, inside.deeper(box, node, start, b.sub(i, i64(start))))
 

@@ -259,7 +259,7 @@ class Interpreter:
     def _opened(self, buffer: Buffer, box: Box) -> Box:
         if buffer.space is Space.SCRATCH:  # what waits is there from one time to the next
             self.writes[buffer.space][:] = 0
-        return box.opened(buffer.space, buffer.offset // buffer.dtype.itemsize, buffer.strides)
+        return box.opened(buffer.space, buffer.offset // buffer.dtype.itemsize, [*map(static, buffer.strides)])
 
     def _micro(self, node: Micro, box: Box, grained: bool = True) -> None:
         lengths = self._lengths(node, box)

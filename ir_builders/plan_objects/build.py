@@ -34,7 +34,8 @@ from ..module import add_kernel
 from ..values import I8, I32, I64, NULL, PTR, VOID, at
 from . import execution, gathered, groups, plans, tables
 from . import fields as f
-from .kernels import Moved, lowered, variants
+from .kernels import Moved, variants
+from .nests import lowered
 from .served_types import Types, served
 
 PLAN, OPERANDS = (PTR,), (PTR,) * 4

@@ -46,8 +46,10 @@ def choose(library: int, types: int, layout: int, kind: int, level: int, threads
         room = min(f.SCRATCH, _weight(work) // (2 * ENOUGH_TASKS * max(1, paying)))
         if gathering.write(library, filled, work, near, max(room, gathering.LEAST_ROOM), call):
             return 1
-    chained = columns.chained(work, near) if variant == f.COLUMNS_CHAINED else 0
-    _write(kernel, work, 0 if variant == f.ELEMENTS else near, variant, chained, call)
+    chained = columns.chained(kernels, work, near) if variant == f.COLUMNS_CHAINED else 0
+    _write(kernels, work, 0 if variant == f.ELEMENTS else near, variant, chained, call)
+    if variant == f.COLUMNS_CHAINED:
+        _write_slots(library, kernel, work, call)
     few = load64(call + f.TASKS) * load64(call + f.OUTER) < ENOUGH_TASKS * paying
     if chained and load64(call + f.PARAMS + 8) > f.SLOTS:
         _cut(kernel, work, 1, f.SLOTS // 2, call)
@@ -100,7 +102,7 @@ def _variant(library: int, work: int, kernels: int, near: int, level: int) -> in
     whole = run % load64(library + f.LINE) == 0 and _is_lined(library, work, count) and row_order.follow(work, near)
     if whole and load64(kernels + f.LINES_PEELED * f.VARIANT_BYTES):
         return columns.off_lines(library, work, near)
-    return columns.joined(work, near)
+    return columns.joined(kernels, work, near)
 
 
 def _rows_on_lines(run: int) -> int:
@@ -125,11 +127,17 @@ def _is_lined(library: int, work: int, count: int) -> int:
 # --- the call -------------------------------------------------------------------------------------------
 
 
-def _write(kernel: int, work: int, near: int, variant: int, chained: int, call: int) -> None:
+def _write(kernels: int, work: int, near: int, variant: int, chained: int, call: int) -> None:
     """Write all of a call but ODD: axis 0, the axis along which A is contiguous, those along which the kernel goes on
     from row to row, so many, then the others by ascending stride in A, or in B where columns are written through the
     caches; those that the kernel does not walk are around it."""
-    count, order = load64(work + axes.LENGTH), local(8 * (asked.MAX_RANK + 1))
+    count, order, second = load64(work + axes.LENGTH), local(8 * (asked.MAX_RANK + 1 + f.AXES)), -1
+    if variant >= f.COLUMNS_ALIGNED:
+        joins = variant == f.COLUMNS_CHAINED
+        second = columns.side_by_side(kernels, work, near) if joins else columns.second(work, near, columns.SHORT)
+    kernel = kernels + variant * f.VARIANT_BYTES
+    for place in range(8, 8 * f.AXES, 8):
+        store64(order + place, -1)
     store64(order, 0)
     fixed = 1
     if near:
@@ -140,36 +148,47 @@ def _write(kernel: int, work: int, near: int, variant: int, chained: int, call: 
         fixed += 1
     length, by_a = fixed, variant != f.COLUMNS and variant != f.COLUMNS_FETCHED
     for k in range(1 + chained, count):
-        if k != near:
+        if k != near and k != second:
             at = length
             while at > fixed and by_a and _a(work, load64(order + 8 * at - 8)) > _a(work, k):
                 store64(order + 8 * at, load64(order + 8 * at - 8))
                 at -= 1
             store64(order + 8 * at, k)
             length += 1
+    if variant >= f.COLUMNS_ALIGNED:
+        for at in range(length, f.SECOND, -1):
+            store64(order + 8 * at, load64(order + 8 * at - 8))
+        store64(order + 8 * f.SECOND, second)
+        length += 1
     store64(call + f.GATHERED, 0)
     store64(call + f.KERNEL, load64(kernel + f.FUNCTION))
     store64(call + f.OFFSET_A, load64(work + axes.START_A) * load64(work + axes.UNIT_A))
     store64(call + f.OFFSET_B, load64(work + axes.START_B) * load64(work + axes.UNIT_B))
-    _write_params(kernel, work, order, min(count, f.AXES), call)
-    if variant >= f.ALIGNED_PEELED:
-        row_order.write(work, near - 1, order, min(count, f.AXES), call)
-    elif variant == f.COLUMNS_CHAINED:
-        row_order.write(work, chained, order, min(count, f.AXES), call)
-    _write_around(work, order, count, call)
+    _write_params(kernel, work, order, call)
+    if variant >= f.COLUMNS_CHAINED:
+        row_order.write(work, chained if variant == f.COLUMNS_CHAINED else near - 1, order, call)
+    _write_around(work, order, length, call)
+
+
+def _write_slots(library: int, kernel: int, work: int, call: int) -> None:
+    """Write how slots lie along the second axis of rows side by side, and cut it where there are not enough of them."""
+    n, many = load64(call + f.PARAMS + 8), load64(call + f.PARAMS + 8 * f.SECOND)
+    store64(call + f.SLOT_STEP, n * (load64(library + f.LINE) // load64(work + axes.UNIT_B)))
+    if many > 1 and n * many > f.SLOTS:
+        _cut(kernel, work, f.SECOND, f.SLOTS // (2 * n), call)
 
 
 def _a(work: int, k: int) -> int:
     return abs(load64(work + axes.LIST + axes.AXIS * k + axes.A))
 
 
-def _write_params(kernel: int, work: int, order: int, count: int, call: int) -> None:
+def _write_params(kernel: int, work: int, order: int, call: int) -> None:
     """Write the kernel's parameters, extents, strides of A, strides of B, and its number of tasks."""
     tasks = 1
     for slot in range(f.AXES):
-        at, n, a, b = call + f.PARAMS + 8 * slot, 1, 0, 0
-        if slot < count:
-            axis = work + axes.LIST + axes.AXIS * load64(order + 8 * slot)
+        at, n, a, b, k = call + f.PARAMS + 8 * slot, 1, 0, 0, load64(order + 8 * slot)
+        if k >= 0:
+            axis = work + axes.LIST + axes.AXIS * k
             n, a, b = load64(axis + axes.N), load64(axis + axes.A), load64(axis + axes.B)
         store64(at, n)
         store64(at + 8 * f.AXES, a)

@@ -8,15 +8,11 @@ from collections.abc import Callable, Mapping
 from ttc_llvm.lazy_dataclasses import dataclass, replace
 from ttc_llvm.lowering.any_size import LANES, LANES_WITHOUT_MASKS, Slots
 from ttc_llvm.lowering.bodies import SCALE, SCALE_B, ZERO
-from ttc_llvm.lowering.lower import lower
-from ttc_llvm.lowering.nest import LoopNest
-from ttc_llvm.lowering.nodes import Loop, Micro, Node, Peeled, every
-from ttc_llvm.lowering.operands import RowOrder
 from ttc_llvm.lowering.plan import CpuPlan, Fetch, Store
 from ttc_llvm.machine.target import Exchange, Target
-from ttc_llvm.problem.canonical import Axis, Canonical, Param
+from ttc_llvm.problem.canonical import Axis, Canonical
 from ttc_llvm.problem.dtypes import DType
-from ttc_llvm.problem.kinds import COPY, UPDATE, Beta, Kinds
+from ttc_llvm.problem.kinds import COPY, UPDATE, Kinds
 
 from . import fields as f
 
@@ -25,9 +21,8 @@ FAR = tuple(reversed(range(2, f.AXES)))  # axes that are walked index by index
 LONG = 1 << 40  # a panel's extent that no tensor reaches
 PIECE = 128  # bytes of a row of B, and of A, in a tile
 ROWS = 4  # that are copied by one micro-tile: short ones share a mask
+ALONG, SEVERAL = 1024, 32  # elements of a row of A, and rows that follow each other in A, in a task
 ROW = 4 << 10  # bytes of a row in a tile where rows are copied
-ORDER = tuple(Param(f.ORDER_SLOT + k, f"order{k}") for k in range(1 + f.ORDERED))
-ROWS_IN_ORDER = RowOrder(tuple(range(2, f.AXES)), ORDER[1:], 1, ORDER[0], f.ORDER_SLOT + len(ORDER))
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,43 +50,6 @@ def variants(moved: Moved, target: Target) -> Mapping[int, Built]:
     peels = target.exchange is not Exchange.SEGMENTS and target.has_masks(moved.a.itemsize, moved.b.itemsize)
     numbers = (number for number in _BY_KIND[kinds] if peels or number not in (f.ALIGNED_PEELED, f.LINES_PEELED))
     return {number: _VARIANTS[number](moved, target) for number in numbers}
-
-
-def lowered(built: Built, target: Target) -> LoopNest:
-    """The nest of a variant. Where B is not read and stores are ordinary, remainders begin early: micro-tiles that
-    write some elements twice take half of the time of masked ones."""
-    nest = lower(built.canonical, built.plan, target)
-    if built.follows:
-        nest = replace(nest, params=(*nest.params, *ORDER))
-        return replace(nest, order=ROWS_IN_ORDER) if nest.scratch else _peeled(nest, target)
-    if built.plan.store is not Store.CACHED or built.canonical.kinds.beta is not Beta.ZERO:
-        return nest
-    near = [k for k, axis in enumerate(built.canonical.axes) if 1 in (axis.stride_a, axis.stride_b)]
-
-    def early(node: Node) -> Node:
-        inside = node.map(early)
-        if isinstance(inside, Loop) and inside.tail is not None and inside.axis in near:
-            return replace(inside, back=True)
-        return inside
-
-    return replace(nest, body=tuple(map(early, nest.body)))
-
-
-def _peeled(nest: LoopNest, target: Target) -> LoopNest:
-    """The same nest, whose rows of B are whole lines and continue in each other, for a B that begins off a line."""
-    line = target.line // nest.canonical.b.itemsize
-
-    def off_lines(node: Node) -> Node:
-        if isinstance(node, Micro):
-            edge = replace(node, remainder_axes=(0, 1), non_temporal=False, prefetch=None)
-            return Peeled(node, edge, line, (), order=ROWS_IN_ORDER)
-        if isinstance(node, Loop) and node.axis == 0 and node.tail is not None:
-            inside = [leaf for leaf in every(node.tail) if isinstance(leaf, Micro)]
-            if all(0 in leaf.remainder_axes for leaf in inside):
-                node = replace(node, tail=None)
-        return node.map(off_lines)
-
-    return replace(nest, body=tuple(map(off_lines, nest.body)))
 
 
 def _canonical(moved: Moved, near: int | None) -> Canonical:
@@ -154,22 +112,24 @@ def _columns_fetched(moved: Moved, target: Target) -> Built:
 
 def _columns_aligned(moved: Moved, target: Target) -> Built:
     """Micro-tiles of two lines of B; the next ones' rows of A are prefetched."""
-    edge = _edge(moved, target)
-    block = (max(2 * edge, target.line // moved.b.itemsize), max(1, edge // 2))
-    side = max(block[0], PIECE // moved.b.itemsize)
-    return _along_a(moved, (side, side), block, 8)
+    return _pairs(moved, target, max(1, _edge(moved, target) // 2), 8)
+
+
+def _pairs(moved: Moved, target: Target, rows: int, ahead: int) -> Built:
+    length = max(2 * _edge(moved, target), target.line // moved.b.itemsize)
+    return _along_a(moved, (max(length, PIECE // moved.b.itemsize), ALONG), (length, rows), ahead)
 
 
 def _columns_lines(moved: Moved, target: Target) -> Built:
     """The same of one line of B."""
     edge = _edge(moved, target)
     block = max(edge, target.line // moved.b.itemsize), edge
-    return _along_a(moved, (block[0], 8 * edge), block, 3)
+    return _along_a(moved, (block[0], ALONG), block, 3)
 
 
 def _aligned_peeled(moved: Moved, target: Target) -> Built:
-    """`_columns_aligned` where B begins off a line, and its rows, whole lines, follow each other."""
-    return replace(_columns_aligned(moved, target), follows=True)
+    """`_columns_aligned` where B begins off a line, and its rows, whole lines, follow each other: larger tiles."""
+    return replace(_pairs(moved, target, _edge(moved, target), 4), follows=True)
 
 
 def _lines_peeled(moved: Moved, target: Target) -> Built:
@@ -179,22 +139,23 @@ def _lines_peeled(moved: Moved, target: Target) -> Built:
 
 def _along_a(moved: Moved, tile: tuple[int, int], block: tuple[int, int], ahead: int) -> Built:
     """Tiles go along A, for the same piece of all rows of B, so that A is read in order."""
-    plan = _plan(tile, block, (0, *FAR, 1), f.AXES)
-    return Built(_canonical(moved, 1), plan.changed(store=Store.ALIGNED, inner=(0, 1, *FAR), prefetch=ahead))
+    plan = _plan(tile, block, (0, *FAR[1:], 1, f.SECOND), f.AXES)
+    plan = plan.changed(store=Store.ALIGNED, inner=(0, 1, *FAR), prefetch=ahead, panel=(*tile, 1, 1, 1, SEVERAL))
+    return Built(_canonical(moved, 1), plan)
 
 
 def _columns_chained(moved: Moved, target: Target) -> Built:
-    """Tiles go along A, over as many rows of B as there are slots for their partial lines."""
+    """Tiles go along A, over as many rows of B as there are slots for their partial lines, along two axes."""
     line, edge = max(1, target.line // moved.b.itemsize), _edge(moved, target)
     joins = moved.a == moved.b and target.joins(moved.b.itemsize)
     block = (line, edge) if joins else (edge, edge)
-    side, near = max(2 * line, edge), 16 * edge if joins else max(edge, min(2 * line, 64))
-    plan, panel = _plan((side, near), block, (*FAR, 0, 1), f.AXES), (LONG, f.SLOTS, *(1,) * len(FAR))
     if joins:
-        plan = plan.changed(store=Store.COMBINED, inner=(0, 1, *FAR), panel=panel, prefetch=12)
+        plan = _plan((line, f.SLOTS), block, (*FAR[1:], 0, 1, f.SECOND), f.AXES - 1)
+        plan = plan.changed(panel=(LONG, f.SLOTS, *(1,) * len(FAR[1:]), LONG), inner=(0, 1, *FAR), prefetch=12)
     else:
-        plan = plan.changed(store=Store.COMBINED, inner=(1, 0, *FAR), panel=panel, **_ahead(2))
-    return Built(_canonical(moved, 1), plan, follows=True)
+        plan = _plan((max(2 * line, edge), max(edge, min(2 * line, 64))), block, (*FAR, 0, 1), f.AXES)
+        plan = plan.changed(panel=(LONG, f.SLOTS, *(1,) * len(FAR)), inner=(1, 0, *FAR), **_ahead(2))
+    return Built(_canonical(moved, 1), plan.changed(store=Store.COMBINED), follows=True)
 
 
 def _ahead(distance: int) -> dict[str, object]:

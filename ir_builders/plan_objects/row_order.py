@@ -23,19 +23,18 @@ def follow(work: int, near: int) -> int:
 def chained(work: int, near: int) -> int:
     """The axes, as many as kernels walk, along which rows of B follow each other before A's contiguous one."""
     found = 0
-    while found < min(near - 1, f.ORDERED) and continues(work, found + 1):
+    while found < min(near - 1, f.ORDERED - 1) and continues(work, found + 1):
         found += 1
     return found
 
 
-def write(work: int, count: int, order: int, walked: int, call: int) -> None:
+def write(work: int, count: int, order: int, call: int) -> None:
     """Write of how many axes rows follow each other, then by place of the kernel the number of an axis among these, and
-    by number, and for the axis behind them, bytes of A from the end of a row to the next. walked: axes of the
-    kernel."""
+    by number, and for the axis behind them, bytes of A from the end of a row to the next."""
     store64(call + f.ORDER, count)
     for place in range(f.ORDERED):
-        k = load64(order + 8 * (place + 2)) if place + 2 < walked else count + 1
-        store64(call + f.ORDER + 8 * (1 + place), k - 1 if k <= count else BEYOND)
+        k = load64(order + 8 * (place + 2))
+        store64(call + f.ORDER + 8 * (1 + place), k - 1 if 0 < k <= count else BEYOND)
     at, back = call + f.ORDER + 8 * (1 + f.ORDERED), axis(work, 0, axes.N) * axis(work, 0, axes.A)
     for k in range(1, min(count + 2, load64(work + axes.LENGTH))):
         step = axis(work, k, axes.A)

@@ -11,19 +11,22 @@ from functools import partial, reduce
 
 from llvmlite import ir
 
-from ttc_llvm.lazy_dataclasses import dataclass
+from ttc_llvm.lazy_dataclasses import dataclass, replace
 
 from ..llvmlite_extensions import reference, written
 from ..values import I1, I64, Int, add, chosen, i64, less, mul, spelled, steps
 
 LEVELS = 4  # loops that the odometer counts through; further out it would hardly ever carry
+LONGEST_STEP = 1 << 40  # that any extent reaches
 TURNS = 2  # of a loop whose trips only run time knows, at most; it may be shorter than the distance
 
 
 @dataclass(frozen=True, slots=True)
 class LoopState:
     """An enclosing loop: axis, counter, interval length, step, and its trips in a whole tile (0 = known at run time
-    only); early: elements by which this iteration has stepped back; backwards: from the last chunk to the first."""
+    only); early: elements by which this iteration has stepped back; backwards: from the last chunk to the first; joint:
+    A goes on in the next iteration from the end of the loop inside; turn: elements back to the start, where these are
+    not whole steps."""
 
     axis: int
     counter: ir.Value
@@ -32,6 +35,16 @@ class LoopState:
     trips: int
     early: Int = 0
     backwards: bool = False
+    joint: bool = False
+    turn: ir.Value | None = None
+
+    def around(self, b: ir.IRBuilder, inside: LoopState) -> LoopState:
+        """This joint loop and the one inside it as one along the axis of that."""
+        length = i64(mul(b, self.length, inside.length))
+        counter = i64(add(b, mul(b, self.counter, inside.length), inside.counter))
+        alone = b.icmp_signed("==", i64(self.length), i64(1))
+        turn = b.select(alone, i64(mul(b, steps(b, length, inside.step), inside.step)), length)
+        return LoopState(inside.axis, counter, length, inside.step, 0, turn=turn)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +60,7 @@ def moves(b: ir.IRBuilder, loops: tuple[LoopState, ...], distance: int) -> tuple
     found = []
     carry: ir.Value | None = None
     most = 0  # that is carried
-    for loop in reversed(loops[-LEVELS:]):
+    for loop in reversed(_joined(b, loops)[-LEVELS:]):
         digit = distance % loop.trips if loop.trips else distance
         distance = distance // loop.trips if loop.trips else 0
         if digit == 0 and carry is None:
@@ -57,6 +70,15 @@ def moves(b: ir.IRBuilder, loops: tuple[LoopState, ...], distance: int) -> tuple
         move, carry = _turned(b, loop, add(b, forward, loop.early), most)
         found.append(Move(loop.axis, move))
     return tuple(found)
+
+
+def _joined(b: ir.IRBuilder, loops: tuple[LoopState, ...]) -> tuple[LoopState, ...]:
+    """The loops; where A goes on from one to the next, both as one, and without those that turn once."""
+    if not any(loop.joint for loop in loops):
+        return loops
+    turning = [replace(loop, trips=0) for loop in loops if loop.trips != 1 and loop.step < LONGEST_STEP]
+    *others, outside, inside = turning
+    return (*others, outside.around(b, inside)) if outside.joint else tuple(turning)
 
 
 def _turned(b: ir.IRBuilder, loop: LoopState, forward: Int, turns: int) -> tuple[ir.Value, ir.Value]:
@@ -103,6 +125,8 @@ def remainders(
 
 def _rewind(b: ir.IRBuilder, loop: LoopState) -> Int:
     """Elements back to the loop's start: the last step may be shorter, but for loops in a tile that is."""
+    if loop.turn is not None:
+        return loop.turn
     if loop.step == 1 or (loop.trips and not isinstance(loop.length, int)):
         return loop.length
     return mul(b, steps(b, loop.length, loop.step), loop.step)

@@ -74,7 +74,7 @@ def _read(tile: MicroTile, pointers: tuple[ir.Value, ir.Value]) -> Iterable[tupl
     node = tile.node
     if node.op.alpha is not Alpha.ZERO and node.source.space is Space.A:
         yield pointers[0], node.source, tile.a
-    if node.non_temporal or node.op.term:
+    if node.non_temporal or node.op.term or node.partial_line:
         return
     if node.target.space is Space.B:  # lines that are stored in part are read before
         yield pointers[1], node.target, tile.b

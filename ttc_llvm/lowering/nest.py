@@ -71,14 +71,7 @@ def _lines(nodes: tuple[Node, ...], depth: int) -> Iterator[str]:
     for node in nodes:
         match node:
             case Loop():
-                back = " back" if node.back else " backwards" if node.backwards else ""
-                spread = "" if node.stride == 1 else f" by {node.stride}" if node.stride else " from both ends"
-                lines = f" from lines of {node.grain}" if node.grain else ""
-                yield f"{pad}for i{node.axis} in {node.extent} step {node.step} {node.bind.value}{back}{spread}{lines}"
-                yield from _lines(node.body, inside)
-                if node.tail is not None:
-                    yield f"{pad}tail i{node.axis}"
-                    yield from _lines(node.tail, inside)
+                yield from _loop_lines(node, depth)
             case Stage():
                 yield f"{pad}stage {_buffer_text(node.buffer)}"
                 yield from _lines(node.fill, inside)
@@ -107,6 +100,19 @@ def _lines(nodes: tuple[Node, ...], depth: int) -> Iterator[str]:
                 yield f"{pad}fence"
             case _:
                 assert_never(node)
+
+
+def _loop_lines(node: Loop, depth: int) -> Iterator[str]:
+    pad, others = "  " * depth, {"half": node.half, "tail": node.tail}
+    back = " back" if node.back else " backwards" if node.backwards else ""
+    spread = "" if node.stride == 1 else f" by {node.stride}" if node.stride else " from both ends"
+    lines = f" from lines of {node.grain}" if node.grain else ""
+    yield f"{pad}for i{node.axis} in {node.extent} step {node.step} {node.bind.value}{back}{spread}{lines}"
+    yield from _lines(node.body, depth + 1)
+    for name, nodes in others.items():
+        if nodes is not None:
+            yield f"{pad}{name} i{node.axis}"
+            yield from _lines(nodes, depth + 1)
 
 
 def _opening(node: OpenSlots | AtRunEnd | Peeled | Tour) -> str:

@@ -2,8 +2,8 @@
 
 Every node works on a *box*: per axis a current interval. `Loop` walks its axis' interval in chunks of `step`; a chunk
 is the interval its body sees. A `Loop` with a tail gives its body full chunks only and the remainder to the tail; one
-without gives its body the shorter last chunk as well. If it steps back, the last chunk is a whole one that begins
-within the one before, and a tail serves shorter intervals than a chunk. `Micro` permutes one block of elements in
+without gives its body the shorter last chunk as well. If it steps back, the last chunk is a whole one, or half of one,
+that begins within the one before, and a tail serves shorter intervals. `Micro` permutes one block of elements in
 registers. Extents and strides may be parameters: the same tree, with run-time values, is the any-size body.
 """
 
@@ -44,12 +44,8 @@ class _Base:
 
     def map(self: _AnyNode, change: Callable[[Node], Node]) -> _AnyNode:
         """The same node with each of its children changed."""
-        held = {name: getattr(self, name) for name in self.inside}
-        changed = {
-            name: tuple(map(change, one)) if isinstance(one, tuple) else change(one)
-            for name, one in held.items()
-            if one is not None
-        }
+        held = ((name, getattr(self, name)) for name in self.inside)
+        changed = {k: tuple(map(change, v)) if isinstance(v, tuple) else change(v) for k, v in held if v is not None}
         return replace(self, **changed) if changed else self  # type: ignore[type-var]
 
 
@@ -127,13 +123,14 @@ class Loop(_Base):
     """Walk an axis in chunks of `step`, as the module's docstring says.
 
     extent: of the whole axis, or of a tile known to be whole; back: the last chunk steps back where it would be short:
-    elements are then written twice, the same both times; stride: of a task loop, iteration number i is at chunk i *
-    stride modulo their number, or chunks come FROM_BOTH_ENDS in turn, so that threads share unequal ones evenly; grain:
-    elements from one of B's lines to the next: all chunks but the first begin with a line, wherever B begins; the first
-    one is shorter, and goes to the tail, if any; backwards: of a serial loop without either, from the last chunk on.
+    elements are then written twice, the same both times; half: for a last one of half a step; stride: of a task loop,
+    iteration number i is at chunk i * stride modulo their number, or chunks come FROM_BOTH_ENDS in turn, so that
+    threads share unequal ones evenly; grain: elements from one of B's lines to the next: all chunks but the first begin
+    with a line, wherever B begins; the first one is shorter, and goes to the tail, if any; backwards: of a serial loop
+    without either, from the last chunk on; joint: A goes on in the next chunk from the end of the loop inside.
     """
 
-    inside: ClassVar[tuple[str, ...]] = ("body", "tail")
+    inside: ClassVar[tuple[str, ...]] = ("body", "half", "tail")
     axis: int
     extent: Size
     step: int
@@ -144,6 +141,8 @@ class Loop(_Base):
     stride: int = 1
     grain: int = 0
     backwards: bool = False
+    joint: bool = False
+    half: tuple[Node, ...] | None = None
 
     @property
     def early(self) -> int:

@@ -71,7 +71,7 @@ class Buffer:
 
     space: Space
     dtype: DType
-    strides: tuple[int, ...]
+    strides: tuple[Size, ...]
     elements: int
     align: int = 64
     offset: int = 0

@@ -88,7 +88,7 @@ def _nest(t: TileSpec, axes: list[int], leaf: Micro, shared: bool) -> tuple[Node
 
 def _tail(t: TileSpec, k: int, rest: list[int], leaf: Micro, shared: bool) -> tuple[Node, ...]:
     remainder = _remainder(t, k)
-    if remainder is None:  # edges are then much code for few elements: they prefetch nothing
+    if remainder is None and not (leaf.partial_line and leaf.target.strides[k] == 1):  # few elements prefetch nothing
         leaf = replace(leaf, prefetch=None)
     if remainder is None and k not in t.lines[0] and _is_row_by_row(leaf, k):
         single = replace(leaf, block=_shrunk(leaf.block, k, 1), grain=_shrunk(leaf.grain, k, 1))
