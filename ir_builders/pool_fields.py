@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from llvmlite import ir
 
-from .pool_layout import CONFIG, CONFIG_FIELDS, JOB, JOB_FIELDS, LANE, LANES, PARTS_BITS, SEMAPHORE
+from .pool_layout import (
+    CONFIG,
+    CONFIG_FIELDS,
+    JOB,
+    JOB_FIELDS,
+    LANE,
+    LANES,
+    PARTS_BITS,
+    SEMAPHORE,
+    SHARES_BITS,
+)
 from .values import I32, I64, KERNEL_TYPE, PTR, beyond, i64
 
 YIELD_TYPE = ir.FunctionType(I32, [])
@@ -41,4 +51,14 @@ def generation_of(builder: ir.IRBuilder, word: ir.Value) -> ir.Value:
 
 def parts_of(builder: ir.IRBuilder, word: ir.Value) -> ir.Value:
     """The number of parts of the job that a word is about."""
-    return builder.and_(word, i64((1 << PARTS_BITS) - 1))
+    return builder.shl(threads_of(builder, word), shares_of(builder, word), "parts")
+
+
+def threads_of(builder: ir.IRBuilder, word: ir.Value) -> ir.Value:
+    """The number of threads, the submitter's included, that may claim parts of the job that a word is about."""
+    return builder.and_(builder.lshr(word, i64(SHARES_BITS)), i64((1 << PARTS_BITS - SHARES_BITS) - 1), "threads")
+
+
+def shares_of(builder: ir.IRBuilder, word: ir.Value) -> ir.Value:
+    """The logarithm of the number of parts of a thread."""
+    return builder.and_(word, i64((1 << SHARES_BITS) - 1), "shares")

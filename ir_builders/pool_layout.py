@@ -6,12 +6,14 @@ REVISION = 2  # of `dispatch`, with any change of which stored code is another
 SERIAL_BYTES = 512 << 10  # moved per thread, at least: below, a second thread costs more than it gains
 BURST_SECONDS = 100e-6  # calls that begin so soon after others find workers awake, once they are woken
 LASTING = 1_000_000  # nanoseconds for which calls have followed each other so when workers are woken for small ones
-WAKING_BYTES = 16 << 20  # one thread moves less before a worker that sleeps is awake: 0.1 ms on virtual machines
+WAKING_BYTES = 12 << 20  # one thread moves less by the time that one that sleeps is of use: 0.1 ms on virtual machines
 PAGE = 4096
 GAP = 4 * PAGE  # bytes between scratch of two threads: what hardware fetches ahead of one is not the other's
 HELD_BYTES = 16 << 10  # moved in about a microsecond: to give the interpreter lock away would take as long
 MAX_PARTICIPANTS = 1024  # of one pool, the submitter included; parts must fit the word's 16 bits
 PARTS_BITS = 16
+SHARES_BITS = 2  # of these: the logarithm of the parts of a thread
+SHARES = 2  # that, where a worker sleeps, which comes late: others then do most of its parts
 STOP = -1  # the word that ends every worker
 
 # Byte offsets in the pool. Fields that different participants write are 128 bytes apart: processors fetch cache

@@ -5,9 +5,18 @@ from __future__ import annotations
 from llvmlite import ir
 
 from .polling import counted, function, merged, relax
-from .pool_fields import call_semaphore, generation_of, lane_of, load_config, load_job, parts_of
+from .pool_fields import (
+    call_semaphore,
+    generation_of,
+    lane_of,
+    load_config,
+    load_job,
+    parts_of,
+    shares_of,
+    threads_of,
+)  # fmt: skip
 from .pool_layout import ACTIVE, DONE, JOB_FIELDS, PARKED, STATES, STOP, WORD
-from .values import I8, I64, PTR, beyond, i64
+from .values import I1, I8, I64, PTR, beyond, i64
 
 
 def build_workers(module: ir.Module, pause: ir.Function) -> ir.Function:
@@ -18,29 +27,31 @@ def build_workers(module: ir.Module, pause: ir.Function) -> ir.Function:
 
 
 def _build_run_part(module: ir.Module) -> ir.Function:
-    """`run_part(pool, part, parts)`: run the tasks of one part, as `edge` divides them."""
-    builder = function(module, "run_part", [(PTR, "pool"), (I64, "part"), (I64, "parts")])
-    pool, part, parts = builder.function.args
+    """`run_part(pool, part, parts, participant)`: run the tasks of one part, as `edge` divides them."""
+    arguments = [(PTR, "pool"), (I64, "part"), (I64, "parts"), (I64, "participant")]
+    builder = function(module, "run_part", arguments)
+    pool, part, parts, participant = builder.function.args
     job = {name: load_job(builder, pool, name) for name in JOB_FIELDS}
     tasks = job["tasks"]
     begin = builder.udiv(builder.mul(tasks, part), parts, "begin")
     end = builder.udiv(builder.mul(tasks, builder.add(part, i64(1))), parts, "end")
-    scratch = beyond(builder, job["scratch"], builder.mul(part, job["stride"]))
+    scratch = beyond(builder, job["scratch"], builder.mul(participant, job["stride"]))
     builder.call(job["kernel"], [job["a"], job["b"], job["scalars"], job["params"], scratch, begin, end])
     builder.ret_void()
     return builder.function
 
 
 def _build_claim(module: ir.Module, run_part: ir.Function) -> ir.Function:
-    """`claim(pool, word, first) -> i64`: claim and run parts of the word's job, from `first` on; how many."""
-    builder = function(module, "claim", [(PTR, "pool"), (I64, "word"), (I64, "first")], I64)
-    pool, word, first = builder.function.args
+    """`claim(pool, word, participant) -> i64`: claim and run parts of the word's job, one's own first; how many."""
+    builder = function(module, "claim", [(PTR, "pool"), (I64, "word"), (I64, "participant")], I64)
+    pool, word, participant = builder.function.args
     generation, parts = generation_of(builder, word), parts_of(builder, word)
+    first = builder.shl(participant, shares_of(builder, word), "first")
     entry = builder.block
     head, attempt, run, step, leave = (
         builder.append_basic_block(name) for name in ("parts", "attempt", "run", "step", "leave")
     )
-    builder.cbranch(builder.icmp_unsigned(">", parts, i64(0)), head, leave)
+    builder.cbranch(builder.icmp_unsigned("<", participant, threads_of(builder, word)), head, leave)
 
     builder.position_at_end(head)
     turn, ran = builder.phi(I64, "turn"), builder.phi(I64, "ran")
@@ -54,7 +65,7 @@ def _build_claim(module: ir.Module, run_part: ir.Function) -> ir.Function:
     builder.cbranch(builder.extract_value(outcome, 1), run, step)
 
     builder.position_at_end(run)
-    builder.call(run_part, [pool, part, parts])
+    builder.call(run_part, [pool, part, parts, participant])
     more = builder.add(ran, i64(1), "more")
     builder.branch(step)
 
@@ -127,12 +138,25 @@ def _build_work(module: ir.Module, pause: ir.Function, claim: ir.Function) -> No
     builder.ret_void()
 
 
-def build_wake(module: ir.Module) -> ir.Function:
-    """`wake(pool, parts)`: wake those of the workers 1 .. parts - 1 that are parked."""
-    builder = function(module, "wake", [(PTR, "pool"), (I64, "parts")], linkage="")
-    pool, parts = builder.function.args
+def build_any_parked(module: ir.Module) -> ir.Function:
+    """`any_parked(pool, threads) -> i1`: whether one of the workers 1 .. threads - 1 is parked."""
+    builder = function(module, "any_parked", [(PTR, "pool"), (I64, "threads")], I1)
+    pool, threads = builder.function.args
     states = beyond(builder, pool, STATES)
-    with counted(builder, parts, "worker", 1) as worker:
+    with counted(builder, threads, "worker", 1) as worker:
+        state = builder.load_atomic(beyond(builder, states, worker), "monotonic", 1, "state", typ=I8)
+        with builder.if_then(builder.icmp_signed("==", state, ir.Constant(I8, PARKED)), likely=False):
+            builder.ret(ir.Constant(I1, 1))
+    builder.ret(ir.Constant(I1, 0))
+    return builder.function
+
+
+def build_wake(module: ir.Module) -> ir.Function:
+    """`wake(pool, threads)`: wake those of the workers 1 .. threads - 1 that are parked."""
+    builder = function(module, "wake", [(PTR, "pool"), (I64, "threads")], linkage="")
+    pool, threads = builder.function.args
+    states = beyond(builder, pool, STATES)
+    with counted(builder, threads, "worker", 1) as worker:
         at = beyond(builder, states, worker)
         state = builder.load_atomic(at, "seq_cst", 1, "state", typ=I8)
         with builder.if_then(builder.icmp_signed("==", state, ir.Constant(I8, PARKED)), likely=False):

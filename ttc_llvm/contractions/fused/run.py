@@ -3,6 +3,7 @@ that loads no planner."""
 
 from __future__ import annotations
 
+import math
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from ...operands.operand import Array
 
 KEPT_SCALARS = 16
+PRODUCTS_OF_AN_ITEM = 4  # that take as long as moving one: so much, at most, is worth waking threads
 
 
 class Prepared(NamedTuple):
@@ -134,8 +136,9 @@ class FusedRun:
             self._code, data_address(left), data_address(right), data_address(words), made.address, made.scratch,
             made.tasks,
         )  # fmt: skip
-        alone = self.prepared.alone
-        runtime.run(call, 1 if alone else runtime.num_threads() if self._threads is None else self._threads)
+        threads = 1 if self.prepared.alone else runtime.num_threads() if self._threads is None else self._threads
+        products = math.isqrt(left.size * right.size * c.size)
+        runtime.run(call, threads, moved=products * c.itemsize // PRODUCTS_OF_AN_ITEM)
 
     def _made(self, alpha: complex, beta: complex) -> Array:
         if len(self._scalars) >= KEPT_SCALARS:
