@@ -13,12 +13,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 from known_layouts import NATIVE, forget
+from test_runtime import wait_until_parked
 
 import ttc_llvm
 from ttc_llvm.arrays import native_entry, own_plans, result_memory, transposing
 from ttc_llvm.arrays.layouts import layouts
 from ttc_llvm.ir_builders.array_entry_fields import State
-from ttc_llvm.ir_builders.pool_layout import BURST_SECONDS, WAKING_BYTES, Shared
+from ttc_llvm.ir_builders.pool_layout import BURST_SECONDS, LANE, LANES, WAKING_BYTES, WORD, Shared
 from ttc_llvm.lowering.plan import CpuPlan, Store
 from ttc_llvm.machine.target import Target
 from ttc_llvm.problem.canonical import Canonical
@@ -147,6 +148,37 @@ def test_no_pool_is_used_that_has_ended(sleepless: Callable[[], None]) -> None:
         out[...] = np.nan
         ttc_llvm.transpose(x, out=out)
         assert (out == x.T).all() and shared_words._words[Shared.POOL // 8] != 0
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="this machine has no masks")
+@pytest.mark.parametrize("is_fresh", [False, True])
+def test_native_code_wakes_workers(sleepless: Callable[[], None], is_fresh: bool) -> None:
+    """From the second call on: Python has their masks set first."""
+    before = os.sched_getaffinity(0)
+    forget(FAMILY)
+    x, out = pair(0)
+    for place in (out, None):
+        ttc_llvm.transpose(x, out=place, threads=3)
+    pool = runtime._shared.pool
+    assert pool is not None
+    shared_words._set(Shared.WAKING, 0)
+    try:
+        os.sched_setaffinity(0, {min(before)})  # whoever wakes stays where it is
+        for turn in range(8):
+            wait_until_parked(2)
+            if turn == 1:
+                sleepless()
+            x[turn] = out[...] = turn
+            made = ttc_llvm.transpose(x, out=None if is_fresh else out, threads=3)
+            assert (made == x.T).all()
+            wait_until_parked(2)
+            job, *seen = (
+                ctypes.c_int64.from_address(pool.start + at).value
+                for at in (WORD, *(LANES + LANE * worker + 64 for worker in (1, 2)))
+            )
+            assert seen == [job, job]
+    finally:
+        os.sched_setaffinity(0, before)
 
 
 def test_a_layout_that_is_forgotten_while_its_result_is_made_is_planned_anew(
