@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
+from known_speeds import known_speeds
 
 from ttc_llvm import Contraction, PlanError, ProblemError
 from ttc_llvm.contractions import (
@@ -28,6 +29,7 @@ from ttc_llvm.contractions import (
     measuring,
     plan,
     plans,
+    predicting,
     rates,
     space,
     splitting,
@@ -36,6 +38,8 @@ from ttc_llvm.contractions import (
     traffic,
 )
 from ttc_llvm.contractions.execution import Execution
+from ttc_llvm.contractions.fused import rates as fused_rates
+from ttc_llvm.contractions.fused import stored_speeds as fused_speeds
 from ttc_llvm.contractions.gemm import Gemm, gemm, passes
 from ttc_llvm.contractions.merged import Form, Merged, merge
 from ttc_llvm.contractions.products import BlasLoops, NumpyProducts
@@ -148,6 +152,27 @@ def test_every_plan_computes_the_same(seed: int) -> None:
         drawn.check(made)
         made._run = NumpyProducts(products)
         drawn.check(made)
+
+
+@pytest.mark.parametrize("seed", range(500, 560))
+def test_the_first_plan_is_that_of_the_ranking(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is found without a look at most others, whatever the speeds."""
+    draw, stated = random.Random(seed), Drawn(seed).stated
+    edge = draw.choice([1, 4, 30])
+    size = {letter: n * draw.randint(1, edge) for letter, n in stated.size}
+    form = Form(large := Contraction(stated.spec, size, str(stated.dtype)), merge(large))
+    known = known_speeds()
+    costs = {name: getattr(known, name) * 2 ** draw.uniform(-4, 4) for name in ("run", "call", "start")}
+    copied: Any = tuple(value * 2 ** draw.uniform(-2, 2) for value in known.copied)
+    drawn = dataclasses.replace(known, **costs, copied=copied)
+    tiles = fused_rates.FusedRates(*[10 ** draw.uniform(-11, -6) for _ in fused_rates.FusedRates._fields])
+    monkeypatch.setattr(stored_speeds, "measured", lambda dtype, threads: drawn)
+    monkeypatch.setattr(fused_speeds, "measured", lambda dtype: tiles)
+    seconds, applied = predicting.ranked(form, 2)[0]
+    first = predicting.first(form, 2)
+    assert (first.seconds, first.applied) == (seconds, applied)
+    for times in (0.5, 1, 1.01):
+        assert (predicting.first(form, 2, times * seconds).applied is not None) == (times > 1)
 
 
 @pytest.mark.parametrize("seed", range(150, 250))
