@@ -13,12 +13,12 @@ from . import contiguous_copy as copies
 from . import layout_fields as fields
 from . import planner_fields as known
 from .prepared_calls import LEAST_BYTES, steps_of, write_call, write_reach
-from .row_planner import onto_rows, row_bytes, write_unused
+from .row_planner import item_bytes, onto_rows, row_bytes, write_unused
 from .words import load64, local, store64
 
 EDGE = 8  # lanes of a micro-tile's edge: half the code of a wider one, and compiled in a third of the time
 MOST_STEP = max(known.COLUMN_STEPS)
-LEAST_FILLED = 24  # elements in a micro-tile, on average: with fewer, moving them one by one is as fast
+LEAST_FILLED = 32  # elements in a micro-tile, on average: with fewer, moving them one by one is as fast
 
 HELD_COPIES = 4  # times as many bytes are copied, where nothing is permuted, in the time that others take to move some
 TASK_BYTES = 64 << 10  # of a contiguous copy that threads share
@@ -56,6 +56,8 @@ def onto_family(planner: int, work: int, prepared: int, params: int) -> int:
         return _copied(planner, work, prepared, params)
     _choose_form(work)
     size = row_bytes(planner, work)
+    if size == 0:
+        size = item_bytes(work)
     return onto_rows(planner, work, prepared, params, size) if size else _planned(planner, work, prepared, params)
 
 

@@ -24,18 +24,22 @@ def _kernel(name: str, width: int, step: int) -> Callable[[int, int, int, int, i
     def rows(a: int, b: int, scalars: int, params: int, scratch: int, begin: int, end: int) -> None:
         walk, rest, edge = local(short.WALK_BYTES), load64(params + short.SIZE) - LINE, load64(params + short.EDGE)
         near, far = params + short.AXES, params + short.AXES + short.AXIS
+        third = far + short.AXIS
         short.begin_walk(walk, params, begin)
         for _ in range(begin, end):
-            row_of, row_to = a + load64(walk + short.OF), b + load64(walk + short.TO)
-            count = min(edge, load64(near + short.N) - load64(walk + short.INDEX))
-            for _ in range(min(short.FAR_EDGE, load64(far + short.N) - load64(walk + short.INDEX + 8))):
-                of, to = row_of, row_to
-                for _ in range(count):
-                    for at in range(0, rest, LINE):
-                        pick(to + at, of + step * at + first_of, width, step, first)
-                    pick(to + rest, of + step * rest + last_of, width, step, last)
-                    of, to = of + load64(near + short.A), to + load64(near + short.B)
-                row_of, row_to = row_of + load64(far + short.A), row_to + load64(far + short.B)
+            tile_of, tile_to = a + load64(walk + short.OF), b + load64(walk + short.TO)
+            count, lines = min(edge, short.left(walk, near, 0)), min(short.FAR_EDGE, short.left(walk, far, 1))
+            for _ in range(min(short.FAR_EDGE, short.left(walk, third, 2))):
+                row_of, row_to = tile_of, tile_to
+                for _ in range(lines):
+                    of, to = row_of, row_to
+                    for _ in range(count):
+                        for at in range(0, rest, LINE):
+                            pick(to + at, of + step * at + first_of, width, step, first)
+                        pick(to + rest, of + step * rest + last_of, width, step, last)
+                        of, to = of + load64(near + short.A), to + load64(near + short.B)
+                    row_of, row_to = row_of + load64(far + short.A), row_to + load64(far + short.B)
+                tile_of, tile_to = tile_of + load64(third + short.A), tile_to + load64(third + short.B)
             short.advance(walk, params)
 
     rows.__name__ = name

@@ -24,7 +24,8 @@ PICKED = {
     for width in PICKED_WIDTHS
     for step in PICKED_STEPS
 }
-PLANNER_BYTES = PICKED_ROWS + 8 * len(PICKED)
+SINGLE_ITEMS = PICKED_ROWS + 8 * len(PICKED)  # those of items one by one, by PICKED_WIDTHS
+PLANNER_BYTES = SINGLE_ITEMS + 8 * len(PICKED_WIDTHS)
 
 # What a layout's KIND has above the numbers of `layout_fields`, but for PERMUTED_BIT for Python's own use.
 PERMUTED_BIT = 39  # 1: both are one array, whose axes take each other's places

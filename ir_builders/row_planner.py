@@ -13,7 +13,7 @@ from . import short_rows as rows
 from .prepared_calls import LEAST_BYTES, steps_of, write_call
 from .words import load64, store64
 
-ROW_BYTES = 128  # that full micro-tiles move in the time that a kernel of the layout's own gains by a row
+ROW_BYTES, ITEM_BYTES = 128, 16  # that full micro-tiles move in the time that an own kernel gains by a row, or an item
 CROSSING, ALONG = 256, 1024  # rows in a tile, where A goes on along another axis than B, or not
 TILE_BYTES = 64 << 10  # in a tile, unless its rows are longer
 WIDEST = len(known.ROW_WIDTHS) - 1
@@ -45,6 +45,22 @@ def _is_picked(work: int) -> int:
     return near and load64(work + axes.TYPE) < WIDTHS and LEAST_STEP <= step <= MOST_STEP
 
 
+def item_bytes(work: int) -> int:
+    """Bytes of an item, which is from now on a row, where items of plain moves lie apart from each other; else 0."""
+    count = load64(work + axes.LENGTH)
+    if load64(work + axes.TYPE) >= known.MOVE_TYPES or load64(work + axes.FORM) != known.ELEMENTS:
+        return 0
+    if count > rows.MOST_AXES:
+        return 0
+    for k in range(count):
+        last = work + axes.LIST + axes.AXIS * (count - k)
+        for word in range(0, axes.AXIS, 8):
+            store64(last + word, load64(last - axes.AXIS + word))
+    write_unused(work, 0)
+    store64(work + axes.LENGTH, count + 1)
+    return load64(work + axes.UNIT_A)
+
+
 def onto_rows(planner: int, work: int, prepared: int, params: int, size: int) -> int:
     """Write the call of a kernel of rows; PLANNED, or why there is none. size: bytes of one in B."""
     _arrange(work, params, size)
@@ -52,7 +68,8 @@ def onto_rows(planner: int, work: int, prepared: int, params: int, size: int) ->
     for k in range(load64(params + rows.COUNT)):
         n = load64(params + rows.AXES + rows.AXIS * k + rows.N)
         tasks, moved = tasks * steps_of(n, rows.step_of(params, k)), moved * n
-    kernel, weight = _kernel(work, size), max(LEAST_BYTES, max(moved, moved // (2 * size) * ROW_BYTES))
+    each = ITEM_BYTES if _extent(work, 0) == 1 else ROW_BYTES
+    kernel, weight = _kernel(work, size), max(LEAST_BYTES, max(moved, moved // (2 * size) * each))
     if _are_copied(planner, work, size):  # for ever: no kernel of the layout's own is faster
         store64(params + rows.COPY, load64(planner + known.COPY))
         kernel, weight = known.PICKED_ROWS - 8, 0
@@ -64,6 +81,8 @@ def onto_rows(planner: int, work: int, prepared: int, params: int, size: int) ->
 
 def _kernel(work: int, size: int) -> int:
     """Where in a planner the kernel's address is."""
+    if _extent(work, 0) == 1:
+        return known.SINGLE_ITEMS + 8 * load64(work + axes.TYPE)
     if load64(work + axes.FORM) == known.ELEMENTS:
         step = load64(work + axes.LIST + axes.A)
         place = abs(step) - LEAST_STEP + (step < 0) * (STEPS // 2)
@@ -75,24 +94,35 @@ def _kernel(work: int, size: int) -> int:
 
 
 def _arrange(work: int, params: int, size: int) -> None:
-    """Write the parameters: two axes that are walked in tiles, then the others, the largest strides of B outermost.
-    Those two are B's nearest, and A's nearest where that is another."""
-    count = load64(work + axes.LENGTH)
-    for k in range(count, count + 2):
+    """Write the parameters: three axes that are walked in tiles, then the others, the largest strides of B outermost.
+    The first two are B's nearest, and A's nearest where that is another; the longest of the others is third where items
+    are moved one by one, and the longer one of the first two then first."""
+    count, single = load64(work + axes.LENGTH), _extent(work, 0) == 1
+    for k in range(count, count + rows.TILED):
         write_unused(work, k)
     near, far = 1, _far_axis(work)
     tile = CROSSING if far < count and _stride(work, far) < _stride(work, near) else ALONG
     extent = _extent(work, near)
-    if extent < SHORT_SIDE and extent < _extent(work, far):
+    if (extent < SHORT_SIDE or single) and extent < _extent(work, far):
         near, far = far, near
-    place = _write_axis(_write_axis(params + rows.AXES, work, near), work, far)
+    third = _third_axis(work, near, far, single)
+    place = _write_axis(_write_axis(_write_axis(params + rows.AXES, work, near), work, far), work, third)
     for k in range(1, count):
-        if k != near and k != far:
+        if k != near and k != far and k != third:
             place = _write_axis(place, work, k)
     store64(params + rows.SIZE, size)
-    store64(params + rows.COUNT, max(2, count - 1))
+    store64(params + rows.COUNT, max(rows.TILED, count - 1))
     tile = min(tile, TILE_BYTES // size)
     store64(params + rows.EDGE, max(1, tile // min(_extent(work, far), rows.FAR_EDGE)))
+
+
+def _third_axis(work: int, near: int, far: int, longest: int) -> int:
+    """B's nearest axis but these two, or the longest; one of one index where there is none."""
+    count, found = load64(work + axes.LENGTH), 0
+    for k in range(1, count):
+        if k != near and k != far and (found == 0 or (longest and _extent(work, k) > _extent(work, found))):
+            found = k
+    return found if found else max(count, far + 1)
 
 
 def _far_axis(work: int) -> int:

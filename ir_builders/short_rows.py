@@ -2,22 +2,25 @@
 
 A row of A becomes a row of B by two moves of one width, the largest power of two that a row has room for: from its
 beginning and up to its end, so that they may overlap. Longer rows have moves to boundaries of B between these, and the
-longest are copied by the C library, which knows what its machine copies fastest within the caches. Two axes are walked
-in tiles, so that lines of A are read once where its elements follow each other along another axis than B's.
-A task is a tile. Parameters: bytes of a row, the number of other axes, which are two at least, and a tile's edge along
-the first; then of each axis its extent, and its strides in bytes; of copied rows behind six axes the address of memcpy.
+longest are copied by the C library, which knows what its machine copies fastest within the caches; items of a power of
+two are single moves. Three axes are walked in tiles, so that lines of A are read once where its elements follow each
+other along another axis than B's.
+A task is a tile. Parameters: bytes of a row, the number of other axes, which are three at least, and a tile's edge
+along the first; then of each axis its extent, and its strides in bytes; of copied rows behind six axes the address of
+memcpy.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
+from .planner_fields import PICKED_WIDTHS as ITEM_WIDTHS
 from .planner_fields import ROW_WIDTHS
 from .words import call, load64, local, move, store64
 
 SIZE, COUNT, EDGE, AXES = 0, 8, 16, 24
 N, A, B, AXIS = 0, 8, 16, 24
-FAR_EDGE = 16  # of a tile along the second axis
+TILED, FAR_EDGE = 3, 16  # axes of a tile, and its edge along all but the first
 MOST_AXES = 7  # beside the row
 COPY = AXES + AXIS * (MOST_AXES - 1)
 SHORT, LONGEST = 2 * ROW_WIDTHS[-1], 8 << 10  # bytes of rows that two moves move, and of any
@@ -27,36 +30,44 @@ OF, TO, INDEX = 0, 8, 16  # where a walk is: bytes from A's and B's bases, and i
 WALK_BYTES = INDEX + 8 * MOST_AXES
 
 
-def _kernel(width: int, is_long: bool = False, is_copied: bool = False) -> Rows:
+def _kernel(width: int, is_long: bool = False, is_copied: bool = False, is_item: bool = False) -> Rows:
     def rows(a: int, b: int, scalars: int, params: int, scratch: int, begin: int, end: int) -> None:
         walk, rest, edge = local(WALK_BYTES), load64(params + SIZE) - width, load64(params + EDGE)
-        near, far = params + AXES, params + AXES + AXIS
+        near, far, third = params + AXES, params + AXES + AXIS, params + AXES + 2 * AXIS
         near_a, near_b, far_a, far_b = load64(near + A), load64(near + B), load64(far + A), load64(far + B)
         begin_walk(walk, params, begin)
         for _ in range(begin, end):
-            row_of, row_to = a + load64(walk + OF), b + load64(walk + TO)
-            count = min(edge, load64(near + N) - load64(walk + INDEX))
-            for _ in range(min(FAR_EDGE, load64(far + N) - load64(walk + INDEX + 8))):
-                of, to = row_of, row_to
-                for _ in range(count):
-                    if is_copied:
-                        call(load64(params + COPY), to, of, load64(params + SIZE))
-                    else:
-                        move(to, of, width)
-                        if is_long:
-                            for at in range(width - (to & width - 1), rest, width):
-                                move(to + at, of + at, width)
-                        move(to + rest, of + rest, width)
-                    of, to = of + near_a, to + near_b
-                row_of, row_to = row_of + far_a, row_to + far_b
+            tile_of, tile_to = a + load64(walk + OF), b + load64(walk + TO)
+            count, lines = min(edge, left(walk, near, 0)), min(FAR_EDGE, left(walk, far, 1))
+            for _ in range(min(FAR_EDGE, left(walk, third, 2))):
+                row_of, row_to = tile_of, tile_to
+                for _ in range(lines):
+                    of, to = row_of, row_to
+                    for _ in range(count):
+                        if is_copied:
+                            call(load64(params + COPY), to, of, load64(params + SIZE))
+                        else:
+                            move(to, of, width)
+                            if is_long:
+                                for at in range(width - (to & width - 1), rest, width):
+                                    move(to + at, of + at, width)
+                            if not is_item:
+                                move(to + rest, of + rest, width)
+                        of, to = of + near_a, to + near_b
+                    row_of, row_to = row_of + far_a, row_to + far_b
+                tile_of, tile_to = tile_of + load64(third + A), tile_to + load64(third + B)
             advance(walk, params)
 
-    rows.__name__ = "copied_rows" if is_copied else "long_rows" if is_long else f"rows_of_{width}"
+    short = f"single_{width}" if is_item else f"rows_of_{width}"
+    rows.__name__ = "copied_rows" if is_copied else "long_rows" if is_long else short
     return rows
 
 
-KERNELS = (*map(_kernel, ROW_WIDTHS), _kernel(ROW_WIDTHS[-1], True), _kernel(1, is_copied=True))
-globals().update((made.__name__, made) for made in KERNELS)  # rows_of_2 and so on, long_rows, copied_rows
+KERNELS = (
+    *map(_kernel, ROW_WIDTHS), _kernel(ROW_WIDTHS[-1], True), _kernel(1, is_copied=True),
+    *(_kernel(width, is_item=True) for width in ITEM_WIDTHS),
+)  # fmt: skip
+globals().update((made.__name__, made) for made in KERNELS)  # rows_of_2 and so on, long_rows, copied_rows, single_1 ...
 
 
 def begin_walk(walk: int, params: int, task: int) -> None:
@@ -75,9 +86,14 @@ def begin_walk(walk: int, params: int, task: int) -> None:
     store64(walk + TO, to)
 
 
+def left(walk: int, axis: int, number: int) -> int:
+    """Indices along an axis from where a walk is."""
+    return load64(axis + N) - load64(walk + INDEX + 8 * number)
+
+
 def step_of(params: int, axis: int) -> int:
     """A tile's edge along an axis."""
-    return load64(params + EDGE) if axis == 0 else FAR_EDGE if axis == 1 else 1
+    return load64(params + EDGE) if axis == 0 else FAR_EDGE if axis < TILED else 1
 
 
 def advance(walk: int, params: int) -> None:

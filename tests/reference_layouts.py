@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 from typing import Any
 
@@ -22,12 +22,13 @@ from ttc_llvm.ir_builders.row_planner import (
     ALONG,
     COPIED,
     CROSSING,
+    ITEM_BYTES,
     LONG_COPIED,
     ROW_BYTES,
     SHORT_SIDE,
     TILE_BYTES,
 )
-from ttc_llvm.ir_builders.short_rows import FAR_EDGE, LONGEST, MOST_AXES, SHORT
+from ttc_llvm.ir_builders.short_rows import FAR_EDGE, LONGEST, MOST_AXES, SHORT, TILED
 from ttc_llvm.lowering.items import as_items
 from ttc_llvm.lowering.plan import CpuPlan
 from ttc_llvm.machine.target import Target
@@ -71,6 +72,10 @@ def planned(of: Strided, to: Strided, scale: Scaling, odd: int, target: Target, 
         copied = are_rows and _are_copied(placed.canonical, size, target)
         if copied or (are_rows and size <= LONGEST) or _is_picked(shared, placed.canonical, size):
             return _short(placed, size, bits, budget, (*_reach(of), *_reach(to)), copied)
+        if shared.form is Form.ELEMENTS and len(placed.canonical.axes) <= MOST_AXES:
+            axes = Axis(1, 0, 0), *placed.canonical.axes
+            single = Placed(replace(placed.canonical, axes=axes), placed.offset_a, placed.offset_b)
+            return _short(single, placed.canonical.b.itemsize, bits, budget, (*_reach(of), *_reach(to)), False)
     cost = weight(shared, placed.canonical, target)
     if cost >= budget:
         return fields.HEAVY
@@ -101,25 +106,30 @@ def _short(
 ) -> tuple[Any, ...] | int:
     """The same where rows are short: in place of the family stands the kernel's name."""
     unit = placed.canonical.b.itemsize
-    axes = [tuple(map(static, (axis.extent, axis.stride_a, axis.stride_b))) for axis in placed.canonical.axes[1:]]
-    axes += [(1, 0, 0)] * (2 - len(axes))
+    axes = [[*map(static, (axis.extent, axis.stride_a, axis.stride_b))] for axis in placed.canonical.axes[1:]]
+    axes += [[1, 0, 0] for _ in range(TILED - len(axes))]
     rows = prod(extent for extent, _, _ in axes)
     nearest = min(axes, key=lambda axis: abs(axis[1]) if axis[0] > 1 else fields.FAMILY_COUNT << 40)
     crosses = abs(nearest[1]) < abs(axes[0][1])
     near, far = axes[0], nearest if crosses else axes[1]
-    others = [axis for axis in axes[1:] if axis is not far]
-    if near[0] < SHORT_SIDE and near[0] < far[0]:
+    others, single = [axis for axis in axes[1:] if axis is not far], placed.canonical.axes[0].extent == 1
+    if (near[0] < SHORT_SIDE or single) and near[0] < far[0]:
         near, far = far, near
+    third = max(others, key=lambda axis: axis[0]) if single else others[0]
+    others = [axis for axis in others if axis is not third]
     edge = max(1, min(CROSSING if crosses else ALONG, TILE_BYTES // size) // min(far[0], FAR_EDGE))
-    tasks = -(-near[0] // edge) * -(-far[0] // FAR_EDGE) * prod(extent for extent, _, _ in others)
-    weight = 0 if copied else max(LEAST_BYTES, 2 * rows * size, rows * ROW_BYTES)
+    tiles = -(-near[0] // edge) * -(-far[0] // FAR_EDGE) * -(-third[0] // FAR_EDGE)
+    tasks = tiles * prod(extent for extent, _, _ in others)
+    weight = 0 if copied else max(LEAST_BYTES, 2 * rows * size, rows * (ITEM_BYTES if single else ROW_BYTES))
     if weight >= budget:
         return fields.HEAVY
-    words = (number for n, a, b in (near, far, *others) for number in (n, a * unit, b * unit))
+    words = (number for n, a, b in (near, far, third, *others) for number in (n, a * unit, b * unit))
     params = (size, len(axes), edge, *words)
     offsets = placed.offset_a * unit, placed.offset_b * unit
     name = "copied_rows" if copied else "long_rows"
-    if abs(static(placed.canonical.axes[0].stride_a)) != 1:
+    if single:
+        name = f"single_{unit}"
+    elif abs(static(placed.canonical.axes[0].stride_a)) != 1:
         step = static(placed.canonical.axes[0].stride_a)
         name = next(name for name, which in fields.PICKED.items() if which == (unit, step))
     elif size <= SHORT:

@@ -228,7 +228,7 @@ def test_small_calls_count_for_more_than_their_bytes() -> None:
 
 
 def test_hardly_filled_micro_tiles_count_in_full() -> None:
-    x = RNG.integers(0, 99, (64, 48, 3), np.uint8)
+    x = RNG.integers(0, 99, (64, 48, 4), np.uint8)
     forget(3 * 64 * 48 // 8 * reference_layouts.STEP_BYTES[Form.COLUMNS])
     columns = Family(dtype("i8"), dtype("i8"), COPY, False, Form.COLUMNS, 1, 2)
     if family.plan(columns, backend.host_target()).block == (8, 8):

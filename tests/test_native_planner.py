@@ -29,7 +29,7 @@ SIZES = (1, 1, 2, 3, 4, 4, 5, 6, 8, 8, 8, 12, 16, 16, 17, 24, 32, 40)
 EXTENTS = (1, 1, 1, 2, 2, 2, 3, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 33, 64, 200)
 RANKS = (0, 1, 2, 2, 3, 3, 3, 4, 4, 5, 6, 7, 8, 9, 12, 64)
 BUDGET = 1 << 24
-BY_NAME = {"copy_bytes", "copy_bytes_past", *layout_code.ROWS, *fields.PICKED}  # kernels of no family
+BY_NAME = {"copy_bytes", "copy_bytes_past", *layout_code.ROWS, *layout_code.SINGLE, *fields.PICKED}  # of no family
 KERNELS = 1 << 20  # addresses of kernels in these tests: so much, and the family's number
 
 Case = tuple[Strided, Strided, Scaling, int]
@@ -166,7 +166,7 @@ def test_axes_that_only_look_as_if_they_overlapped_are_planned_when_checked(layo
     assert layouts.planned(layout, checked=False) == fields.OVERLAPS
     found = layouts.planned(layout, checked=True)
     assert not isinstance(found, int)
-    assert found.words[layout_fields.PREPARED_BYTES // 8 :][:6].tolist() == [3, 2, 1, 3, 2, 3]
+    assert found.words[layout_fields.PREPARED_BYTES // 8 :][3:9].tolist() == [3, 8, 16, 2, 24, 24]  # items one by one
 
 
 @pytest.mark.parametrize("kind", [0, 8 | 1 << fields.UNSERVED_BIT])

@@ -30,7 +30,7 @@ def test_items_of_every_width_arrive(name: str, flush: str) -> None:
     width, step = fields.PICKED[name]
     native, item = compiled(source)[0], f"V{width}"
     for extra in (1, 2, 63 // width, 64 // width, 64 // width + 1, 200):
-        n, shape = 64 // width + extra, [draw.choice((1, 2, 3, 17)) for _ in range(draw.choice((2, 3)))]
+        n, shape = 64 // width + extra, [draw.choice((1, 2, 3, 17)) for _ in range(draw.choice((3, 4)))]
         steps_a, steps_b = ([0] * len(shape) for _ in range(2))
         row = (n - 1) * abs(step) * width
         span_a, span_b = row + width, n * width

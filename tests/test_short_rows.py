@@ -30,7 +30,7 @@ MEMCPY = ctypes.cast(ctypes.CDLL(None).memcpy, ctypes.c_void_p).value
 def shapes(draw: random.Random) -> Iterator[list[int]]:
     """Extents of the axes beside the rows: below, at and above a tile's edges."""
     while True:
-        shape = [draw.choice((1, 2, 3, 5, 15, 16, 17, 33)) for _ in range(draw.randint(2, rows.MOST_AXES))]
+        shape = [draw.choice((1, 2, 3, 5, 15, 16, 17, 33)) for _ in range(draw.randint(rows.TILED, rows.MOST_AXES))]
         if prod(shape) <= 4000:
             yield shape
 
@@ -43,14 +43,15 @@ def strided(draw: random.Random, shape: list[int], size: int) -> tuple[list[int]
     return strides, step
 
 
-@pytest.mark.parametrize("name", layout_code.ROWS)
+@pytest.mark.parametrize("name", (*layout_code.ROWS, *layout_code.SINGLE))
 def test_rows_of_every_length_arrive(name: str) -> None:
     source, draw = getattr(rows, name), random.Random(name)
     width = int(name.rpartition("_")[2]) if name[-1].isdigit() else rows.SHORT
     native, given = compiled(source)[0], shapes(draw)
     most = rows.MOST_AXES - (name == "copied_rows")
     for _ in range(CASES):
-        shape, size, edge = next(given)[:most], draw.randint(width, 2 * width), draw.choice((1, 16, 20, 512))
+        size = width if name in layout_code.SINGLE else draw.randint(width, 2 * width)
+        shape, edge = next(given)[:most], draw.choice((1, 16, 20, 512))
         (steps_a, span_a), (steps_b, span_b) = (strided(draw, shape, size) for _ in range(2))
         x = np.random.default_rng(draw.randrange(99)).integers(0, 256, span_a + 64, np.uint8)
         words = [size, len(shape), edge, *np.ravel([*zip(shape, steps_a, steps_b, strict=True)])]
@@ -79,6 +80,24 @@ def test_arrays_of_odd_items_and_short_rows(kind: str, threads: int) -> None:
             x = content.view(item).reshape((*shape, *row))
             axes = (*draw.sample(range(len(shape)), len(shape)), *range(len(shape), x.ndim))
             for view in (x, x[::-1], x[:, ::2]):
+                wanted = view.transpose(axes)
+                out = np.zeros(wanted.shape, item)
+                ttc_llvm.transpose(view, axes, out=out, threads=threads)
+                assert out.tobytes() == wanted.tobytes(), (shape, axes, view.strides)
+        assert layouts()._word(fields.OWNED) == 0
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize("kind", ["u1", "f2", "f4", "c8", "c16", "U4", "S8"])
+def test_items_that_lie_apart_from_each_other(kind: str, threads: int) -> None:
+    """Axes too short for vectors, in any order, mirrored and with gaps."""
+    draw, item = random.Random(kind), np.dtype(kind)
+    with known_layouts.forgotten(NEVER):
+        for shape in ((7, 6, 7, 4, 5, 2), (2, 3, 6, 3, 2, 3), (4, 40, 5, 20, 3), (3, 2, 5, 4, 5, 4), (90, 7, 70)):
+            content = np.random.default_rng(2).integers(0, 256, 2 * prod(shape) * item.itemsize, np.uint8)
+            x = content.view(item).reshape((*shape, 2))
+            for view in (x[..., 0], x[:, ::-1, ..., 1], x[..., ::-1, 0], x[1:, ..., :2, 1]):
+                axes = draw.sample(range(view.ndim), view.ndim)
                 wanted = view.transpose(axes)
                 out = np.zeros(wanted.shape, item)
                 ttc_llvm.transpose(view, axes, out=out, threads=threads)

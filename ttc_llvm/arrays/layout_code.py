@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from .. import locks
-from ..ir_builders.planner_fields import KEPT_HALVES, PICKED, ROW_WIDTHS
+from ..ir_builders.planner_fields import KEPT_HALVES, PICKED, PICKED_WIDTHS, ROW_WIDTHS
 from ..operands import object_fields
 from ..runtime.mapping import Loaded
 from ..runtime.once import once
@@ -39,7 +39,8 @@ _ENTRIES = {
     "memory_moved": _LAYOUTS, "solution_moved": _SOLUTIONS, "copy_bytes": _COPY, "copy_bytes_past": _COPY,
 }  # fmt: skip
 ROWS = (*(f"rows_of_{width}" for width in ROW_WIDTHS), "long_rows", "copied_rows")
-_ENTRIES |= dict.fromkeys(ROWS, _ROWS) | dict.fromkeys(PICKED, _PICKED)
+SINGLE = tuple(f"single_{width}" for width in PICKED_WIDTHS)
+_ENTRIES |= dict.fromkeys((*ROWS, *SINGLE), _ROWS) | dict.fromkeys(PICKED, _PICKED)
 _HOMES = {name: home for name, (home, _) in _NATIVE.items()} | _ENTRIES
 
 

@@ -20,7 +20,7 @@ from ..lazy_dataclasses import NamedTuple
 from ..operands.addresses import data_address
 from ..runtime.once import once
 from .family_kernels import FamilyKernels
-from .layout_code import ROWS, entries, facts, functions
+from .layout_code import ROWS, SINGLE, entries, facts, functions
 
 if TYPE_CHECKING:
     from ..operands.operand import Array
@@ -90,7 +90,7 @@ class Layouts:
         self._set(fields.ITEM_BYTES, row)
         self._set(fields.FAMILIES, self.families.address)
         self._set(fields.COPY, *self._copies(past, cached))
-        self._set(fields.SHORT_ROWS, *(entries()[name] for name in (*ROWS, *fields.PICKED)))
+        self._set(fields.SHORT_ROWS, *(entries()[name] for name in (*ROWS, *fields.PICKED, *SINGLE)))
         python = ctypes.pythonapi
         used = (python.PyMem_RawMalloc, python.PyMem_RawFree, python.Py_IncRef, python.Py_DecRef)
         self._set(fields.ALLOCATE, *map(_address, used), id(None), id(False))
