@@ -18,6 +18,7 @@ from test_runtime import wait_until_parked
 import ttc_llvm
 from ttc_llvm.arrays import native_entry, own_plans, result_memory, transposing
 from ttc_llvm.arrays.layouts import layouts
+from ttc_llvm.ir_builders import pool_layout
 from ttc_llvm.ir_builders.array_entry_fields import State
 from ttc_llvm.ir_builders.pool_layout import BURST_SECONDS, LANE, LANES, WAKING_BYTES, WORD, Shared
 from ttc_llvm.lowering.plan import CpuPlan, Store
@@ -152,7 +153,9 @@ def test_no_pool_is_used_that_has_ended(sleepless: Callable[[], None]) -> None:
 
 @pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="this machine has no masks")
 @pytest.mark.parametrize("is_fresh", [False, True])
-def test_native_code_wakes_workers(sleepless: Callable[[], None], is_fresh: bool) -> None:
+def test_native_code_wakes_workers(
+    sleepless: Callable[[], None], monkeypatch: pytest.MonkeyPatch, is_fresh: bool
+) -> None:
     """From the second call on: Python has their masks set first."""
     before = os.sched_getaffinity(0)
     forget(FAMILY)
@@ -161,6 +164,7 @@ def test_native_code_wakes_workers(sleepless: Callable[[], None], is_fresh: bool
         ttc_llvm.transpose(x, out=place, threads=3)
     pool = runtime._shared.pool
     assert pool is not None
+    monkeypatch.setattr(pool_layout, "WAKING_BYTES", 0)  # for Python's calls; native ones read the word
     shared_words._set(Shared.WAKING, 0)
     try:
         os.sched_setaffinity(0, {min(before)})  # whoever wakes stays where it is
