@@ -166,6 +166,7 @@ def test_native_code_wakes_workers(
     assert pool is not None
     monkeypatch.setattr(pool_layout, "WAKING_BYTES", 0)  # for Python's calls; native ones read the word
     shared_words._set(Shared.WAKING, 0)
+    monkeypatch.setattr(pool_layout, "WAKING_BYTES", 0)
     try:
         os.sched_setaffinity(0, {min(before)})  # whoever wakes stays where it is
         for turn in range(8):

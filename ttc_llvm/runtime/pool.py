@@ -173,6 +173,8 @@ class Pool:
         places = self._places(participants)
         self._configure(participants)
         for number in range(len(self.threads) + 1, participants):
+            semaphore = self.start + layout.LANES + layout.LANE * number + layout.SEMAPHORE
+            ctypes.CDLL(None).sem_init(_ADDRESS(semaphore), 0, 0)
             arguments = (self, number, places[number])
             thread = threading.Thread(target=_serve, args=arguments, name=f"ttc-worker-{number}", daemon=True)
             self.threads.append(thread)
