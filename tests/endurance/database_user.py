@@ -14,6 +14,7 @@ import sqlite3
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager, redirect_stderr, redirect_stdout
 from pathlib import Path
+from unittest import mock
 
 import numpy as np
 
@@ -21,7 +22,7 @@ import ttc_llvm
 from ttc_llvm import Problem, cli
 from ttc_llvm.errors import DatabaseError
 from ttc_llvm.runtime import kernel
-from ttc_llvm.tuning.database import notices, trust
+from ttc_llvm.tuning.database import late_writer, notices, trust
 from ttc_llvm.tuning.database.database import Database
 from ttc_llvm.tuning.database.records import Record, Request, Timing
 from ttc_llvm.tuning.database.solution_file import SolutionFile
@@ -119,7 +120,7 @@ def computes(path: Path) -> None:
 
 @contextmanager
 def a_user(folder: Path) -> Iterator[Path]:
-    """A user whose home is the folder; yields the path of the database."""
+    """A user whose home is the folder; yields the path of the database, which is written at once."""
     wanted = {"HOME": folder, "XDG_STATE_HOME": folder / "state", "XDG_CACHE_HOME": folder / "cache"}
     before = dict(os.environ)
     os.environ.update({name: str(value) for name, value in wanted.items()})
@@ -130,7 +131,8 @@ def a_user(folder: Path) -> Iterator[Path]:
     folder.chmod(0o755)
     (folder / "data").mkdir(mode=0o700)
     try:
-        yield folder / "data" / "solutions.sqlite3"
+        with mock.patch.object(late_writer, "SOON", 0):
+            yield folder / "data" / "solutions.sqlite3"
     finally:
         os.environ.clear()
         os.environ.update(before)

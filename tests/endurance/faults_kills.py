@@ -90,7 +90,8 @@ class _Refused(logging.Handler):
 
 
 def _tune(seed: int, database: Path, log: Path) -> None:
-    """Tune for ever; the log gets a line for every problem whose solution was stored, when `compile` has returned."""
+    """Tune for ever; the log gets a line for every problem whose solution was timed and stored, when `compile` has
+    returned: what the model alone has chosen is written later."""
     chance, refused = random.Random(seed), _Refused()
     logging.getLogger("ttc_llvm").addHandler(refused)
     stream = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
@@ -98,7 +99,7 @@ def _tune(seed: int, database: Path, log: Path) -> None:
         refused.happened = False
         words = (chance.choice("sd"), *chance.choice(SIZES), chance.choice((1, 2, 4)))
         measured = _solved(words, database).measurement
-        if not refused.happened and not (measured and measured.interrupted):
+        if not refused.happened and measured and not measured.interrupted:
             os.write(stream, (json.dumps(words) + "\n").encode())
 
 
