@@ -511,7 +511,8 @@ def test_choices_are_kept_where_speeds_are_settled(monkeypatch: pytest.MonkeyPat
     """Later calls take them, but no text that is no choice."""
     store, stated = Database(tmp_path / "choices.sqlite3"), Contraction("ik,kj->ij", {"i": 40, "k": 30, "j": 20})
     forms, chosen = [Form(stated, merge(stated))], choices.Choice(0, plans.parse("gemm1 m=0 n=1 k=2 loops="))
-    monkeypatch.setattr(choices, "_numbers", iter(range(4)))
+    for counter in ("_numbers", "_looks"):
+        monkeypatch.setattr(choices, counter, iter(range(8)))
 
     asked: list[bool] = []
 
