@@ -14,7 +14,7 @@ COPY = 40  # address of memcpy, 0 where copies that permute nothing are a family
 COPY_BYTES, COPY_BYTES_PAST = 48, 56  # addresses of their kernels: see `contiguous_copy`; 0 = none past the caches
 CACHED_BYTES = 64  # less is moved between arrays that one core's caches hold
 PAST_BYTES = 72  # so much is moved at least by copies that are written past the caches
-KEPT_HALVES = 3  # halves of `Target.kept` that copies by memcpy may move: they read no line before they write it
+KEPT_QUARTERS = 5  # quarters of `Target.kept` that copies by memcpy may move: they read no line before they write it
 SHORT_ROWS = 80  # addresses of kernels of `short_rows`, by ROW_WIDTHS, then those of longer and of copied rows
 ROW_WIDTHS = (2, 4, 8, 16, 32, 64)  # bytes that they move at once
 PICKED_ROWS = SHORT_ROWS + 8 * len(ROW_WIDTHS) + 16  # those of `picked_rows`, by widths of items, then steps

@@ -87,7 +87,7 @@ def _copied(placed: Placed, bits: tuple[int, ...], target: Target, budget: int) 
     size, unit = placed.canonical.bytes_moved // 2, placed.canonical.b.itemsize
     near = 2 * size < target.l2 * 5 // 4
     step = max(1, size) if near else TASK_BYTES
-    past = target.streams and 2 * size >= max(target.l2 * 5 // 4, target.kept * 3 // 2)
+    past = target.streams and 2 * size >= max(target.l2 * 5 // 4, target.kept * 5 // 4)
     name = "copy_bytes_past" if past else "copy_bytes"
     parts = 1 if near else max(1, size // SERIAL_BYTES)
     offsets = placed.offset_a * unit, placed.offset_b * unit
@@ -97,7 +97,7 @@ def _copied(placed: Placed, bits: tuple[int, ...], target: Target, budget: int) 
 def _are_copied(canonical: Canonical, size: int, target: Target) -> bool:
     """True for long rows in the caches."""
     own = target.l2 * 5 // 4
-    fits = canonical.bytes_moved < (max(own, target.kept * 3 // 2) if size >= LONG_COPIED else own)
+    fits = canonical.bytes_moved < (max(own, target.kept * 5 // 4) if size >= LONG_COPIED else own)
     return size >= COPIED and fits and len(canonical.axes) <= MOST_AXES
 
 

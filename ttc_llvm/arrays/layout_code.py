@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from .. import locks
-from ..ir_builders.planner_fields import KEPT_HALVES, PICKED, PICKED_WIDTHS, ROW_WIDTHS
+from ..ir_builders.planner_fields import KEPT_QUARTERS, PICKED, PICKED_WIDTHS, ROW_WIDTHS
 from ..operands import object_fields
 from ..runtime.mapping import Loaded
 from ..runtime.once import once
@@ -73,5 +73,5 @@ def _loaded() -> Loaded:
 def _facts() -> tuple[int, ...]:
     target = locks.imported("..runtime.backend", __package__).host_target()
     past = target.streams and target.line == locks.imported("..ir_builders.contiguous_copy", __package__).LINE
-    own, kept = target.l2 * 5 // 4, target.kept * KEPT_HALVES // 2
+    own, kept = target.l2 * 5 // 4, target.kept * KEPT_QUARTERS // 4
     return 0 if target.natural else target.vector_bits // 8, max(own, kept) if past else 0, own
