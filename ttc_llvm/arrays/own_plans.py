@@ -58,7 +58,9 @@ def modelled(canonical: Canonical, target: Target, threads: int, forced: Forced)
     pixels = _moves_pixels(canonical)
     turned = _is_turned(canonical) or _merges_planes(canonical) or _splits_planes(canonical)
     if moves and target.kept and (forced is SMALL or (_stay_cached(canonical, target) and not pixels and not turned)):
-        return _unfetched(canonical, model_plan(canonical, target, threads, ORDINARY), target)
+        unfetched = _unfetched(canonical, model_plan(canonical, target, threads, ORDINARY), target)
+        if unfetched is not None:
+            return unfetched
     plan = model_plan(canonical, target, threads, forced)
     if forced is not FREE or not moves or not target.streams:
         return plan
@@ -88,16 +90,18 @@ def _stay_cached(canonical: Canonical, target: Target) -> bool:
     return 4 * canonical.bytes_moved <= quarters * target.kept and not _picks(canonical)
 
 
-def _unfetched(canonical: Canonical, plan: CpuPlan, target: Target) -> CpuPlan:
+def _unfetched(canonical: Canonical, plan: CpuPlan, target: Target) -> CpuPlan | None:
     """The plan of arrays that caches hold: nothing is prefetched, and B is written in its order, in tiles of some
-    micro-tiles, unless these need more lines of a set of L1 than it has. 1.1 times as fast in the mean, up to 4 times
-    where the model, whose data are mostly of arrays in memory, prefetches or writes past the caches."""
+    micro-tiles, or, where these need more lines of a set of L1 than it has, in the model's; None where these do, too. 1.1
+    times as fast in the mean, up to 4 times where the model, whose data are mostly of arrays in memory, prefetches or
+    writes past the caches."""
     order, row = canonical.along("b"), static(canonical.extents[0]) * canonical.b.itemsize
     lines = row < SHORT_ROW and not same_unit_axis(canonical) and _by_lines(canonical, target)
     block = lines or plan.block
     tile = tuple(min(n, TILED * size) if size > 1 else 1 for n, size in zip(canonical.extents, block, strict=True))
-    if any(Measures(canonical, target).crowded(tile)):
-        return plan.changed(fetch=Fetch.BLOCKS, prefetch=0)
+    crowded = Measures(canonical, target).crowded
+    if any(crowded(tile)):
+        return None if any(crowded(plan.tile)) else plan.changed(fetch=Fetch.BLOCKS, prefetch=0)
     parallel = max(1, min(2, len(order) - 1))
     return CpuPlan(tile, block, order, order, parallel)
 
