@@ -27,10 +27,10 @@ from ttc_llvm.contractions.blocks import executed
 from ttc_llvm.contractions.fused import space, stored_speeds
 from ttc_llvm.contractions.merged import merge
 from ttc_llvm.ir_builders import integer_code
+from ttc_llvm.ir_builders.attributes import new_module
 from ttc_llvm.ir_builders.fused import build
 from ttc_llvm.ir_builders.fused.arithmetic import Arithmetic, vector
 from ttc_llvm.ir_builders.fused.calls import ADD, multiply_tile
-from ttc_llvm.ir_builders.attributes import new_module
 from ttc_llvm.ir_builders.values import I64, PTR, at, i64
 from ttc_llvm.ir_builders.vector_loads import load
 from ttc_llvm.ir_builders.words import load64

@@ -54,22 +54,17 @@ def modelled(canonical: Canonical, target: Target, threads: int, forced: Forced)
     where each plane's lines are prefetched, split ones 1.2 times, and pixels that the last cache keeps 1.2 to 2.4 times
     where they are written into it. Mirrored pixels: `_forwards`; others that are transposed are read 1.2 to 1.8 times
     as fast where lines of micro-tiles are prefetched; picked items: `_lengthened`."""
-    moves = canonical.is_move and not canonical.in_place
-    pixels = _moves_pixels(canonical)
-    turned = _is_turned(canonical) or _merges_planes(canonical) or _splits_planes(canonical)
-    if moves and target.kept and (forced is SMALL or (_stay_cached(canonical, target) and not pixels and not turned)):
-        unfetched = _unfetched(canonical, model_plan(canonical, target, threads, ORDINARY), target)
-        if unfetched is not None:
-            return unfetched
+    if (unfetched := _unfetched(canonical, target, threads, forced)) is not None:
+        return unfetched
     plan = model_plan(canonical, target, threads, forced)
-    if forced is not FREE or not moves or not target.streams:
+    if forced is not FREE or not canonical.is_move or canonical.in_place or not target.streams:
         return plan
-    if target.kept and pixels:
+    if target.kept and _moves_pixels(canonical):
         if canonical.bytes_moved <= target.kept:
             return model_plan(canonical, target, threads, ORDINARY)
         if plan.store is Store.COMBINED:
             return _ahead(plan, CROSSED_AHEAD)
-    if target.kept and turned:
+    if target.kept and (_is_turned(canonical) or _merges_planes(canonical) or _splits_planes(canonical)):
         if canonical.bytes_moved <= target.kept:
             return _ahead(model_plan(canonical, target, threads, ORDINARY), KEPT_AHEAD)
         if is_mirrored(canonical) and plan.store is Store.ALIGNED:
@@ -85,25 +80,28 @@ def modelled(canonical: Canonical, target: Target, threads: int, forced: Forced)
 
 
 def _stay_cached(canonical: Canonical, target: Target) -> bool:
-    """True for arrays that the last cache keeps both of, but where items are picked."""
+    """True for arrays that the last cache keeps both of, but where items are picked, and for those with own plans."""
     quarters = 3 if same_unit_axis(canonical) else 2
-    return 4 * canonical.bytes_moved <= quarters * target.kept and not _picks(canonical)
+    others = (_picks, _moves_pixels, _is_turned, _merges_planes, _splits_planes)
+    return 4 * canonical.bytes_moved <= quarters * target.kept and not any(kind(canonical) for kind in others)
 
 
-def _unfetched(canonical: Canonical, plan: CpuPlan, target: Target) -> CpuPlan | None:
+def _unfetched(canonical: Canonical, target: Target, threads: int, forced: Forced) -> CpuPlan | None:
     """The plan of arrays that caches hold: nothing is prefetched, and B is written in its order, in tiles of some
-    micro-tiles, or, where these need more lines of a set of L1 than it has, in the model's; None where these do, too. 1.1
-    times as fast in the mean, up to 4 times where the model, whose data are mostly of arrays in memory, prefetches or
-    writes past the caches."""
+    micro-tiles, or in the model's where these need more lines of a set of L1 than it has; None where its do, too, and
+    of other arrays. 1.1 times as fast in the mean, up to 4 times where the model, whose data are mostly of arrays in
+    memory, prefetches or writes past the caches."""
+    moves = target.kept and canonical.is_move and not canonical.in_place
+    if not (moves and (forced is SMALL or _stay_cached(canonical, target))):
+        return None
+    plan = model_plan(canonical, target, threads, ORDINARY)
     order, row = canonical.along("b"), static(canonical.extents[0]) * canonical.b.itemsize
     lines = row < SHORT_ROW and not same_unit_axis(canonical) and _by_lines(canonical, target)
     block = lines or plan.block
     tile = tuple(min(n, TILED * size) if size > 1 else 1 for n, size in zip(canonical.extents, block, strict=True))
-    crowded = Measures(canonical, target).crowded
-    if any(crowded(tile)):
+    if any((crowded := Measures(canonical, target).crowded)(tile)):
         return None if any(crowded(plan.tile)) else plan.changed(fetch=Fetch.BLOCKS, prefetch=0)
-    parallel = max(1, min(2, len(order) - 1))
-    return CpuPlan(tile, block, order, order, parallel)
+    return CpuPlan(tile, block, order, order, max(1, min(2, len(order) - 1)))
 
 
 def _fetching(canonical: Canonical, plan: CpuPlan, target: Target) -> CpuPlan:
