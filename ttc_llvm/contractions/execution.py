@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from functools import cache
+from typing import Any
+
 import numpy as np
 
 from .. import locks
@@ -99,17 +102,27 @@ class Execution:
     def _scaling(self, beta: complex, conjugate: bool) -> Scaling:
         if beta == 0 and not conjugate:
             return PLAIN
-        pairs = locks.imported("..arrays.pairs", __package__)
-        made: Scaling = pairs.scaling(self._dtype, self._dtype, 1, beta, conjugate)
+        made: Scaling = _pairs().scaling(self._dtype, self._dtype, 1, beta, conjugate)
         return made
 
     def _move(self, of: Array, to: Array, scale: Scaling) -> None:
         move(of, to, scale, self._threads)
 
 
+@cache
+def _copying() -> tuple[Any, ...]:
+    """What only copies need; each call would take a microsecond to look it up."""
+    return tuple(locks.imported(f"..arrays.{name}", __package__) for name in ("assignment", "call"))
+
+
+@cache
+def _pairs() -> Any:
+    return locks.imported("..arrays.pairs", __package__)
+
+
 def move(of: Array, to: Array, scale: Scaling = PLAIN, threads: int | None = None) -> None:
     """Copy an array, whose axes stand as the copy's. threads: None = as many as it is worth."""
-    assignment, call = (locks.imported(f"..arrays.{name}", __package__) for name in ("assignment", "call"))
+    assignment, call = _copying()
     assignment.engine().assign(of, to, scale, call.threads_for(threads, to), 1, fresh=True)
 
 
