@@ -79,8 +79,8 @@ def modelled(canonical: Canonical, target: Target, threads: int, forced: Forced)
     return _fetching(canonical, plan, target) if plan.store is Store.ALIGNED and not target.far else plan
 
 
-def _stay_cached(canonical: Canonical, target: Target) -> bool:
-    """True for arrays that the last cache keeps both of, but where items are picked, and for those with own plans."""
+def _needs_no_fetch(canonical: Canonical, target: Target) -> bool:
+    """True for arrays that the last cache keeps both of; picked items, pixels and planes have plans of their own."""
     quarters = 3 if same_unit_axis(canonical) else 2
     others = (_picks, _moves_pixels, _is_turned, _merges_planes, _splits_planes)
     return 4 * canonical.bytes_moved <= quarters * target.kept and not any(kind(canonical) for kind in others)
@@ -88,18 +88,18 @@ def _stay_cached(canonical: Canonical, target: Target) -> bool:
 
 def _unfetched(canonical: Canonical, target: Target, threads: int, forced: Forced) -> CpuPlan | None:
     """The plan of arrays that caches hold: nothing is prefetched, and B is written in its order, in tiles of some
-    micro-tiles, or in the model's where these need more lines of a set of L1 than it has; None where its do, too, and
-    of other arrays. 1.1 times as fast in the mean, up to 4 times where the model, whose data are mostly of arrays in
-    memory, prefetches or writes past the caches."""
+    micro-tiles, or in the model's where these crowd a set of L1; None where its do, too, and of other arrays. 1.1 times
+    as fast in the mean, up to 4 times: the model's data are mostly of arrays in memory."""
     moves = target.kept and canonical.is_move and not canonical.in_place
-    if not (moves and (forced is SMALL or _stay_cached(canonical, target))):
+    if not (moves and (forced is SMALL or _needs_no_fetch(canonical, target))):
         return None
     plan = model_plan(canonical, target, threads, ORDINARY)
     order, row = canonical.along("b"), static(canonical.extents[0]) * canonical.b.itemsize
     lines = row < SHORT_ROW and not same_unit_axis(canonical) and _by_lines(canonical, target)
     block = lines or plan.block
     tile = tuple(min(n, TILED * size) if size > 1 else 1 for n, size in zip(canonical.extents, block, strict=True))
-    if any((crowded := Measures(canonical, target).crowded)(tile)):
+    crowded = Measures(canonical, target).crowded
+    if any(crowded(tile)):
         return None if any(crowded(plan.tile)) else plan.changed(fetch=Fetch.BLOCKS, prefetch=0)
     return CpuPlan(tile, block, order, order, max(1, min(2, len(order) - 1)))
 
