@@ -155,19 +155,22 @@ def _fresh(state: int, layout: int, array: int, in_f: int, scalars: int, threads
         prepared, most = _first_large(state, layout), 1 if size < FIRST_BYTES else most
     if prepared == 0 or not is_ready(state, prepared, most):
         return 0
-    rank = load64(layout + RANK)
+    rank, is_new = load64(layout + RANK), local(8)
     for k in range(rank):
         store64(shape + 8 * k, load64(layout + AXES + AXIS_BYTES * k + EXTENT))
     call(load64(state + State.TAKE), dtype)  # which the new array keeps
-    ndarray = load64(state + State.NDARRAY)
+    ndarray, memory = load64(state + State.NDARRAY), load64(state + State.RESULTS)
+    store64(is_new, 0)
     if _is_numpys(state, prepared, size, load32(dtype + load64(state + State.DTYPE_SIZE))):
         made = call(load64(state + State.NEW_ARRAY), ndarray, dtype, rank, shape, 0, 0, in_f, 0)
     else:
-        made = _large(state, dtype, rank, shape, in_f, size, most)
-        prepared = known_still(state, layout)
+        made = call(load64(state + State.NEW_LARGE), memory, ndarray, dtype, rank, shape, in_f, is_new, size)
     if made == 0:
         call(load64(state + State.CLEAR))
         return 0
+    if load64(is_new):  # other threads may run Python code meanwhile
+        populated(state, load64(made + ARRAY_DATA), size, most)
+        prepared = known_still(state, layout)
     a, b = load64(array + ARRAY_DATA), load64(made + ARRAY_DATA)
     if prepared == 0 or run(state, prepared, a, b, scalars, most):
         call(load64(state + State.RELEASE), made)
@@ -188,17 +191,6 @@ def _is_numpys(state: int, prepared: int, size: int, item: int) -> int:
     if size >= LEAST:
         return 0
     return size < ON_LINES or item < 8 or load64(state + State.RESULTS) == 0 or load64(prepared + WEIGHT) == 0
-
-
-def _large(state: int, dtype: int, rank: int, shape: int, in_f: int, size: int, threads: int) -> int:
-    """A new array in the memory of results, 0 where there is none. Other threads may run Python code meanwhile."""
-    memory, is_fresh = load64(state + State.RESULTS), local(8)
-    store64(is_fresh, 0)
-    ndarray = load64(state + State.NDARRAY)
-    made = call(load64(state + State.NEW_LARGE), memory, ndarray, dtype, rank, shape, in_f, is_fresh, size)
-    if made != 0 and load64(is_fresh):
-        populated(state, load64(made + ARRAY_DATA), size, threads)
-    return made
 
 
 def _into(state: int, layout: int, array: int, out: int, scalars: int, threads: int) -> int:

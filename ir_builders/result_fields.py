@@ -10,7 +10,10 @@ HUGE = 2 << 20  # a huge page
 LEAST_HUGE = 8 << 20  # smaller blocks have ordinary pages: the system has them at hand, huge ones it may have to make
 CHUNK = 4 << 20  # bytes of a task of `populate`
 EVER = 1 << 62
-ARRAY_DATA = 16  # where an array object has the address of its elements
+ARRAY_DATA = 16  # where an array object has the address of its elements, its flags, and its handler
+ARRAY_FLAGS, ARRAY_HANDLER = 64, 88
+C_ORDER, F_ORDER, OWNS, FREELY = 0x1, 0x2, 0x4, 0x500  # of its flags; the last: it is aligned, and may be written
+TRACED = 389047  # tracemalloc's domain of NumPy's arrays
 
 # Words right before a block, as bytes back from it.
 SIZE = 16  # of the block; negative where it lies in the C library's heap
@@ -32,7 +35,7 @@ _LIBC_FUNCTIONS = (
     "pthread_attr_setstacksize", "pthread_create", "pthread_detach", "pthread_join", "pthread_self", "pthread_sigmask",
     "sched_yield", "syscall",
 )  # fmt: skip
-_PYTHON_FUNCTIONS = ("Py_DecRef", "PyErr_Fetch", "PyErr_Restore", "Py_IncRef")
+_PYTHON_FUNCTIONS = ("Py_DecRef", "PyErr_Fetch", "PyErr_Restore", "Py_IncRef", "PyTraceMalloc_Track")
 LIBC = {name: 64 + 8 * k for k, name in enumerate(_LIBC_FUNCTIONS)}  # addresses
 PYTHON = {name: 256 + 8 * k for k, name in enumerate(_PYTHON_FUNCTIONS)}
 _NUMPY_FUNCTIONS = ("NewLikeArray", "NewFromDescr", "SetHandler", "GetHandler", "DefaultHandler")

@@ -5,20 +5,27 @@ from __future__ import annotations
 from .result_blocks import mapped, populate, size_class, unmap_block
 from .result_fields import (
     ARRAY_DATA,
+    ARRAY_FLAGS,
+    ARRAY_HANDLER,
+    C_ORDER,
     CAPSULE,
     EVER,
+    F_ORDER,
+    FREELY,
     FRESH,
     LEAST,
     LIBC,
     LINE,
     NUMPY,
+    OWNS,
     PYTHON,
     SIZE,
     START,
+    TRACED,
     UNFILLED,
 )  # fmt: skip
 from .result_pool import bound, forget, kept, release, stop, taken, watch
-from .words import call, load64, local, store64
+from .words import call, load32, load64, local, store32, store64
 
 SMALL_HEAD = 64  # bytes before a block in the C library's heap, at least
 MOST = 1 << 46
@@ -97,16 +104,29 @@ def new_like(state: int, prototype: int, order: int, fresh: int, unfilled: int) 
     return _left(state, before, call(load64(state + NUMPY["NewLikeArray"]), prototype, order, 0, 1), fresh)
 
 
-def new_array(
-    state: int, kind: int, dtype: int, rank: int, shape: int, in_f: int, fresh: int, unfilled: int
-) -> int:
-    """The same of a class, a dtype, to which a reference is taken over, and a shape: in F order, or else in C order."""
-    before = _entered(state, unfilled)
-    if before == 0:
+def new_array(state: int, kind: int, dtype: int, rank: int, shape: int, in_f: int, fresh: int, size: int) -> int:
+    """The same of a class, NumPy's own, a dtype, to which a reference is taken over, and a shape of so many bytes: in F
+    order, or else in C order. Setting a handler and NumPy's again takes 0.4 us: the array is made around its memory,
+    and given that and the handler then, as NumPy's structure of arrays, which is public, has them."""
+    made_by, before = load64(state + NUMPY["NewFromDescr"]), call(load64(state + NUMPY["GetHandler"]))
+    if before != 0:
+        call(load64(state + PYTHON["Py_DecRef"]), before)
+    if before != load64(load64(state + NUMPY["DefaultHandler"])):
+        return call(made_by, kind, dtype, rank, shape, 0, 0, in_f, 0)
+    block = allocate(state, size)
+    if block == 0:
         call(load64(state + PYTHON["Py_DecRef"]), dtype)
         return 0
-    made = call(load64(state + NUMPY["NewFromDescr"]), kind, dtype, rank, shape, 0, 0, in_f, 0)
-    return _left(state, before, made, fresh)
+    made = call(made_by, kind, dtype, rank, shape, 0, block, FREELY | (F_ORDER if in_f else C_ORDER), 0)
+    if made == 0:
+        free(state, block, size)
+        return 0
+    store32(made + ARRAY_FLAGS, load32(made + ARRAY_FLAGS) | OWNS)
+    store64(made + ARRAY_HANDLER, load64(state + CAPSULE))
+    call(load64(state + PYTHON["Py_IncRef"]), load64(state + CAPSULE))
+    call(load64(state + PYTHON["PyTraceMalloc_Track"]), TRACED, block, size)
+    store64(fresh, load64(block - FRESH))
+    return made
 
 
 def _entered(state: int, unfilled: int) -> int:

@@ -99,7 +99,7 @@ def ready() -> Memory | None:
 @once
 def _memory() -> Memory | None:
     known = sys.platform == "linux" and platform.machine() in FUTEX and addresses.HEAD == fields.ARRAY_DATA
-    if not known or not numpy_api.table():
+    if not known or not numpy_api.table() or not _arrays_agree():
         return None
     try:
         homes = dict.fromkeys(result_handler.NAMES, "result_handler")
@@ -113,6 +113,16 @@ def _memory() -> Memory | None:
     os.register_at_fork(before=lambda: memory.call("stop"), after_in_child=lambda: memory.call("forget"))
     atexit.register(memory.close)
     return memory
+
+
+def _arrays_agree() -> bool:
+    """True where arrays have their flags, and the handler of memory that they own, where native code expects them."""
+    handler = ctypes.PYFUNCTYPE(_OBJECT)(numpy_api.table()["GetHandler"])()
+    whole = np.empty(3)
+    found = [_WORD.from_address(id(x) + fields.ARRAY_HANDLER).value for x in (whole, whole[1:])]
+    flags = [ctypes.c_int32.from_address(id(x) + fields.ARRAY_FLAGS).value for x in (whole, whole[1:])]
+    both = fields.FREELY | fields.C_ORDER | fields.F_ORDER
+    return found == [id(handler), 0] and flags == [both | fields.OWNS, both]
 
 
 class Memory:
