@@ -57,7 +57,7 @@ def onto_family(planner: int, work: int, prepared: int, params: int) -> int:
     _choose_form(work)
     size = row_bytes(planner, work)
     if size == 0:
-        size = item_bytes(work)
+        size = item_bytes(work, params)
     return onto_rows(planner, work, prepared, params, size) if size else _planned(planner, work, prepared, params)
 
 

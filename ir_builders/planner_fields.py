@@ -25,7 +25,8 @@ PICKED = {
     for step in PICKED_STEPS
 }
 SINGLE_ITEMS = PICKED_ROWS + 8 * len(PICKED)  # those of items one by one, by PICKED_WIDTHS
-PLANNER_BYTES = SINGLE_ITEMS + 8 * len(PICKED_WIDTHS)
+GATHERED_ITEMS = SINGLE_ITEMS + 8 * len(PICKED_WIDTHS)  # those of gathered rows, by the same
+PLANNER_BYTES = GATHERED_ITEMS + 8 * len(PICKED_WIDTHS)
 
 # What a layout's KIND has above the numbers of `layout_fields`, but for PERMUTED_BIT for Python's own use.
 PERMUTED_BIT = 39  # 1: both are one array, whose axes take each other's places

@@ -20,6 +20,8 @@ WIDEST = len(known.ROW_WIDTHS) - 1
 WIDTHS, STEPS = len(known.PICKED_WIDTHS), len(known.PICKED_STEPS)
 LEAST_STEP, MOST_STEP = min(map(abs, known.PICKED_STEPS)), max(known.PICKED_STEPS)
 SHORT_SIDE = 4  # fewer rows are not walked innermost
+LEAST_GATHERED, LEAST_ROWS = 8, 8  # items of a gathered row, and such rows for which it pays to find where those lie
+MOST_REACH = 1 << 31  # bytes between its items, less
 COPIED, LONG_COPIED = 2 << 10, 4 << 10  # bytes of rows that memcpy copies faster within one core's caches, and the last
 
 
@@ -45,20 +47,38 @@ def _is_picked(work: int) -> int:
     return near and load64(work + axes.TYPE) < WIDTHS and LEAST_STEP <= step <= MOST_STEP
 
 
-def item_bytes(work: int) -> int:
-    """Bytes of an item, which is from now on a row, where items of plain moves lie apart from each other; else 0."""
+def item_bytes(work: int, params: int) -> int:
+    """Bytes of what is from now on a row, where items of plain moves lie apart from each other: of an item, or of those
+    along some axes that are one in B, which are written behind the others; else 0."""
     count = load64(work + axes.LENGTH)
     if load64(work + axes.TYPE) >= known.MOVE_TYPES or load64(work + axes.FORM) != known.ELEMENTS:
         return 0
     if count > rows.MOST_AXES:
         return 0
-    for k in range(count):
-        last = work + axes.LIST + axes.AXIS * (count - k)
+    size, gathered = load64(work + axes.UNIT_A), _gathered_axes(work)
+    place = params + rows.AXES + rows.AXIS * max(rows.TILED, count - gathered)
+    for k in range(gathered):
+        size, place = size * _extent(work, k), _write_axis(place, work, k)
+    for k in range(count - gathered):
+        at = gathered + k if gathered else count - 1 - k
+        of, to = work + axes.LIST + axes.AXIS * at, work + axes.LIST + axes.AXIS * (at + 1 - gathered)
         for word in range(0, axes.AXIS, 8):
-            store64(last + word, load64(last - axes.AXIS + word))
+            store64(to + word, load64(of + word))
     write_unused(work, 0)
-    store64(work + axes.LENGTH, count + 1)
-    return load64(work + axes.UNIT_A)
+    store64(work + axes.LENGTH, 1 + count - gathered)
+    return size
+
+
+def _gathered_axes(work: int) -> int:
+    """The number of B's nearest axes whose items become gathered rows; 0 where these would be few or short."""
+    count, items, reach, k = load64(work + axes.LENGTH), 1, 0, 0
+    while k < min(count, rows.GATHERED_AXES) and load64(work + axes.LIST + axes.AXIS * k + axes.B) == items:
+        if items * _extent(work, k) > rows.MOST_GATHERED:
+            break
+        items, reach = items * _extent(work, k), reach + (_extent(work, k) - 1) * _stride(work, k)
+        k += 1
+    few = k < 2 or items < LEAST_GATHERED or axes.product(work, k, count) < LEAST_ROWS
+    return 0 if few or reach * load64(work + axes.UNIT_A) >= MOST_REACH else k
 
 
 def onto_rows(planner: int, work: int, prepared: int, params: int, size: int) -> int:
@@ -68,7 +88,7 @@ def onto_rows(planner: int, work: int, prepared: int, params: int, size: int) ->
     for k in range(load64(params + rows.COUNT)):
         n = load64(params + rows.AXES + rows.AXIS * k + rows.N)
         tasks, moved = tasks * steps_of(n, rows.step_of(params, k)), moved * n
-    each = ITEM_BYTES if _extent(work, 0) == 1 else ROW_BYTES
+    each = ITEM_BYTES * (size // load64(work + axes.UNIT_A)) if _extent(work, 0) == 1 else ROW_BYTES
     kernel, weight = _kernel(work, size), max(LEAST_BYTES, max(moved, moved // (2 * size) * each))
     if _are_copied(planner, work, size):  # for ever: no kernel of the layout's own is faster
         store64(params + rows.COPY, load64(planner + known.COPY))
@@ -82,7 +102,7 @@ def onto_rows(planner: int, work: int, prepared: int, params: int, size: int) ->
 def _kernel(work: int, size: int) -> int:
     """Where in a planner the kernel's address is."""
     if _extent(work, 0) == 1:
-        return known.SINGLE_ITEMS + 8 * load64(work + axes.TYPE)
+        return (known.GATHERED_ITEMS if _is_gathered(work, size) else known.SINGLE_ITEMS) + 8 * load64(work + axes.TYPE)
     if load64(work + axes.FORM) == known.ELEMENTS:
         step = load64(work + axes.LIST + axes.A)
         place = abs(step) - LEAST_STEP + (step < 0) * (STEPS // 2)
@@ -93,17 +113,22 @@ def _kernel(work: int, size: int) -> int:
     return known.SHORT_ROWS + 8 * (width + (size > rows.SHORT))
 
 
+def _is_gathered(work: int, size: int) -> int:
+    return _extent(work, 0) == 1 and size > load64(work + axes.UNIT_A)
+
+
 def _arrange(work: int, params: int, size: int) -> None:
     """Write the parameters: three axes that are walked in tiles, then the others, the largest strides of B outermost.
     The first two are B's nearest, and A's nearest where that is another; the longest of the others is third where items
-    are moved one by one, and the longer one of the first two then first."""
-    count, single = load64(work + axes.LENGTH), _extent(work, 0) == 1
+    are moved one by one, and the longer one of the first two then first; A's nearest is, where rows are gathered."""
+    count, gathered = load64(work + axes.LENGTH), _is_gathered(work, size)
+    single = _extent(work, 0) == 1 and not gathered
     for k in range(count, count + rows.TILED):
         write_unused(work, k)
     near, far = 1, _far_axis(work)
-    tile = CROSSING if far < count and _stride(work, far) < _stride(work, near) else ALONG
-    extent = _extent(work, near)
-    if (extent < SHORT_SIDE or single) and extent < _extent(work, far):
+    crosses, extent = far < count and _stride(work, far) < _stride(work, near), _extent(work, near)
+    tile = CROSSING if crosses else ALONG
+    if crosses if gathered else (extent < SHORT_SIDE or single) and extent < _extent(work, far):
         near, far = far, near
     third = _third_axis(work, near, far, single)
     place = _write_axis(_write_axis(_write_axis(params + rows.AXES, work, near), work, far), work, third)

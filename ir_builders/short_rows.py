@@ -3,11 +3,12 @@
 A row of A becomes a row of B by two moves of one width, the largest power of two that a row has room for: from its
 beginning and up to its end, so that they may overlap. Longer rows have moves to boundaries of B between these, and the
 longest are copied by the C library, which knows what its machine copies fastest within the caches; items of a power of
-two are single moves. Three axes are walked in tiles, so that lines of A are read once where its elements follow each
+two are single moves, or rows that are gathered from wherever their items lie in A, by offsets that are the same in all
+rows: axes of few items are walked once for them. Three axes are walked in tiles, so that lines of A are read once where its elements follow each
 other along another axis than B's.
 A task is a tile. Parameters: bytes of a row, the number of other axes, which are three at least, and a tile's edge
 along the first; then of each axis its extent, and its strides in bytes; of copied rows behind six axes the address of
-memcpy.
+memcpy, of gathered ones behind all the axes of a row.
 """
 
 from __future__ import annotations
@@ -16,12 +17,13 @@ from collections.abc import Callable
 
 from .planner_fields import PICKED_WIDTHS as ITEM_WIDTHS
 from .planner_fields import ROW_WIDTHS
-from .words import call, load64, local, move, store64
+from .words import call, load32, load64, local, move, store32, store64
 
 SIZE, COUNT, EDGE, AXES = 0, 8, 16, 24
 N, A, B, AXIS = 0, 8, 16, 24
 TILED, FAR_EDGE = 3, 16  # axes of a tile, and its edge along all but the first
 MOST_AXES = 7  # beside the row
+MOST_GATHERED, GATHERED_AXES = 512, MOST_AXES - TILED  # items and axes of a row, at most
 COPY = AXES + AXIS * (MOST_AXES - 1)
 SHORT, LONGEST = 2 * ROW_WIDTHS[-1], 8 << 10  # bytes of rows that two moves move, and of any
 
@@ -30,11 +32,17 @@ OF, TO, INDEX = 0, 8, 16  # where a walk is: bytes from A's and B's bases, and i
 WALK_BYTES = INDEX + 8 * MOST_AXES
 
 
-def _kernel(width: int, is_long: bool = False, is_copied: bool = False, is_item: bool = False) -> Rows:
+def _kernel(width: int, kind: str) -> Rows:
+    is_long, is_copied, is_item, is_gathered = (kind == one for one in ("long", "copied", "single", "gathered"))
+
     def rows(a: int, b: int, scalars: int, params: int, scratch: int, begin: int, end: int) -> None:
         walk, rest, edge = local(WALK_BYTES), load64(params + SIZE) - width, load64(params + EDGE)
         near, far, third = params + AXES, params + AXES + AXIS, params + AXES + 2 * AXIS
         near_a, near_b, far_a, far_b = load64(near + A), load64(near + B), load64(far + A), load64(far + B)
+        offsets = local(4 * MOST_GATHERED if is_gathered else 4)
+        if is_gathered:
+            write_offsets(offsets, params, width)
+        whole = load64(params + SIZE) & -4 * width
         begin_walk(walk, params, begin)
         for _ in range(begin, end):
             tile_of, tile_to = a + load64(walk + OF), b + load64(walk + TO)
@@ -46,6 +54,15 @@ def _kernel(width: int, is_long: bool = False, is_copied: bool = False, is_item:
                     for _ in range(count):
                         if is_copied:
                             call(load64(params + COPY), to, of, load64(params + SIZE))
+                        elif is_gathered:
+                            for at in range(0, whole, 4 * width):
+                                place = offsets + at * 4 // width
+                                move(to + at, of + load32(place), width)
+                                move(to + at + width, of + load32(place + 4), width)
+                                move(to + at + 2 * width, of + load32(place + 8), width)
+                                move(to + at + 3 * width, of + load32(place + 12), width)
+                            for at in range(whole, rest + width, width):
+                                move(to + at, of + load32(offsets + at * 4 // width), width)
                         else:
                             move(to, of, width)
                             if is_long:
@@ -58,16 +75,25 @@ def _kernel(width: int, is_long: bool = False, is_copied: bool = False, is_item:
                 tile_of, tile_to = tile_of + load64(third + A), tile_to + load64(third + B)
             advance(walk, params)
 
-    short = f"single_{width}" if is_item else f"rows_of_{width}"
-    rows.__name__ = "copied_rows" if is_copied else "long_rows" if is_long else short
+    rows.__name__ = f"{kind}_rows" if is_long or is_copied else f"{kind}_{width}"
     return rows
 
 
 KERNELS = (
-    *map(_kernel, ROW_WIDTHS), _kernel(ROW_WIDTHS[-1], True), _kernel(1, is_copied=True),
-    *(_kernel(width, is_item=True) for width in ITEM_WIDTHS),
+    *(_kernel(width, "rows_of") for width in ROW_WIDTHS), _kernel(ROW_WIDTHS[-1], "long"), _kernel(1, "copied"),
+    *(_kernel(width, kind) for kind in ("single", "gathered") for width in ITEM_WIDTHS),
 )  # fmt: skip
 globals().update((made.__name__, made) for made in KERNELS)  # rows_of_2 and so on, long_rows, copied_rows, single_1 ...
+
+
+def write_offsets(offsets: int, params: int, width: int) -> None:
+    """Write how far a gathered row's items lie from its first one in A, 32 bits each."""
+    count, known, axis = load64(params + SIZE) // width, 1, params + AXES + AXIS * load64(params + COUNT)
+    store32(offsets, 0)
+    while known < count:
+        for k in range(known, known * load64(axis + N)):
+            store32(offsets + 4 * k, load32(offsets + 4 * (k - known)) + load64(axis + A))
+        known, axis = known * load64(axis + N), axis + AXIS
 
 
 def begin_walk(walk: int, params: int, task: int) -> None:

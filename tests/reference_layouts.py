@@ -23,12 +23,15 @@ from ttc_llvm.ir_builders.row_planner import (
     COPIED,
     CROSSING,
     ITEM_BYTES,
+    LEAST_GATHERED,
+    LEAST_ROWS,
     LONG_COPIED,
+    MOST_REACH,
     ROW_BYTES,
     SHORT_SIDE,
     TILE_BYTES,
 )
-from ttc_llvm.ir_builders.short_rows import FAR_EDGE, LONGEST, MOST_AXES, SHORT, TILED
+from ttc_llvm.ir_builders.short_rows import FAR_EDGE, GATHERED_AXES, LONGEST, MOST_AXES, MOST_GATHERED, SHORT, TILED
 from ttc_llvm.lowering.items import as_items
 from ttc_llvm.lowering.plan import CpuPlan
 from ttc_llvm.machine.target import Target
@@ -73,13 +76,15 @@ def planned(of: Strided, to: Strided, scale: Scaling, odd: int, target: Target, 
         if copied or (are_rows and size <= LONGEST) or _is_picked(shared, placed.canonical, size):
             return _short(placed, size, bits, budget, (*_reach(of), *_reach(to)), copied)
         if shared.form is Form.ELEMENTS and len(placed.canonical.axes) <= MOST_AXES:
-            axes = Axis(1, 0, 0), *placed.canonical.axes
+            row = _gathered(placed.canonical)
+            axes = Axis(1, 0, 0), *placed.canonical.axes[len(row) :]
             single = Placed(replace(placed.canonical, axes=axes), placed.offset_a, placed.offset_b)
-            return _short(single, placed.canonical.b.itemsize, bits, budget, (*_reach(of), *_reach(to)), False)
+            size = placed.canonical.b.itemsize * prod(static(axis.extent) for axis in row)
+            return _short(single, size, bits, budget, (*_reach(of), *_reach(to)), False, row)
     cost = weight(shared, placed.canonical, target)
     if cost >= budget:
         return fields.HEAVY
-    return shared, *_call(placed, shared, target), *bits, budget, cost, *_worth(placed), *_reach(of), *_reach(to)
+    return shared, *_call(placed, shared, target), *bits, budget, cost, *_worth(placed.canonical.bytes_moved), *_reach(of), *_reach(to)
 
 
 def _copied(placed: Placed, bits: tuple[int, ...], target: Target, budget: int) -> tuple[Any, ...]:
@@ -101,9 +106,22 @@ def _are_copied(canonical: Canonical, size: int, target: Target) -> bool:
     return size >= COPIED and fits and len(canonical.axes) <= MOST_AXES
 
 
+def _gathered(canonical: Canonical) -> tuple[Axis, ...]:
+    """B's nearest axes, whose items are gathered by their offsets in A; none where these would be few."""
+    items, found = 1, list[Axis]()
+    for axis in canonical.axes[:GATHERED_AXES]:
+        if axis.stride_b != items or items * static(axis.extent) > MOST_GATHERED:
+            break
+        items, found = items * static(axis.extent), [*found, axis]
+    reach = sum((static(axis.extent) - 1) * abs(static(axis.stride_a)) for axis in found) * canonical.b.itemsize
+    few = len(found) < 2 or items < LEAST_GATHERED or canonical.elements < LEAST_ROWS * items
+    return () if few or reach >= MOST_REACH else tuple(found)
+
+
 def _short(
-    placed: Placed, size: int, bits: tuple[int, ...], budget: int, reaches: tuple[int, ...], copied: bool
-) -> tuple[Any, ...] | int:
+    placed: Placed, size: int, bits: tuple[int, ...], budget: int, reaches: tuple[int, ...], copied: bool,
+    gathered: tuple[Axis, ...] = (),
+) -> tuple[Any, ...] | int:  # fmt: skip
     """The same where rows are short: in place of the family stands the kernel's name."""
     unit = placed.canonical.b.itemsize
     axes = [[*map(static, (axis.extent, axis.stride_a, axis.stride_b))] for axis in placed.canonical.axes[1:]]
@@ -113,28 +131,29 @@ def _short(
     crosses = abs(nearest[1]) < abs(axes[0][1])
     near, far = axes[0], nearest if crosses else axes[1]
     others, single = [axis for axis in axes[1:] if axis is not far], placed.canonical.axes[0].extent == 1
-    if (near[0] < SHORT_SIDE or single) and near[0] < far[0]:
+    if crosses if gathered else (near[0] < SHORT_SIDE or single) and near[0] < far[0]:
         near, far = far, near
-    third = max(others, key=lambda axis: axis[0]) if single else others[0]
+    third = max(others, key=lambda axis: axis[0]) if single and not gathered else others[0]
     others = [axis for axis in others if axis is not third]
     edge = max(1, min(CROSSING if crosses else ALONG, TILE_BYTES // size) // min(far[0], FAR_EDGE))
     tiles = -(-near[0] // edge) * -(-far[0] // FAR_EDGE) * -(-third[0] // FAR_EDGE)
     tasks = tiles * prod(extent for extent, _, _ in others)
-    weight = 0 if copied else max(LEAST_BYTES, 2 * rows * size, rows * (ITEM_BYTES if single else ROW_BYTES))
+    weight = 0 if copied else max(LEAST_BYTES, 2 * rows * size, rows * (ITEM_BYTES * size // unit if single else ROW_BYTES))
     if weight >= budget:
         return fields.HEAVY
-    words = (number for n, a, b in (near, far, third, *others) for number in (n, a * unit, b * unit))
+    row = ([*map(static, (axis.extent, axis.stride_a, axis.stride_b))] for axis in gathered)
+    words = (number for n, a, b in (near, far, third, *others, *row) for number in (n, a * unit, b * unit))
     params = (size, len(axes), edge, *words)
     offsets = placed.offset_a * unit, placed.offset_b * unit
     name = "copied_rows" if copied else "long_rows"
     if single:
-        name = f"single_{unit}"
+        name = f"{'gathered' if gathered else 'single'}_{unit}"
     elif abs(static(placed.canonical.axes[0].stride_a)) != 1:
         step = static(placed.canonical.axes[0].stride_a)
         name = next(name for name, which in fields.PICKED.items() if which == (unit, step))
     elif size <= SHORT:
         name = f"rows_of_{max(width for width in fields.ROW_WIDTHS if width <= size)}"
-    return name, *offsets, params, tasks, *bits, budget, weight, *_worth(placed), *reaches
+    return name, *offsets, params, tasks, *bits, budget, weight, *_worth(2 * rows * size), *reaches
 
 
 def _is_picked(shared: Family, canonical: Canonical, size: int) -> bool:
@@ -149,8 +168,7 @@ def _call(placed: Placed, shared: Family, target: Target) -> tuple[Any, ...]:
     return placed.offset_a * canonical.a.itemsize, placed.offset_b * canonical.b.itemsize, numbers, count
 
 
-def _worth(placed: Placed) -> tuple[int, bool, int]:
-    moved = placed.canonical.bytes_moved
+def _worth(moved: int) -> tuple[int, bool, int]:
     return max(1, moved // SERIAL_BYTES), moved < HELD_BYTES, 0
 
 

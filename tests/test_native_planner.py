@@ -124,6 +124,10 @@ def words_of(table: Layouts, case: Case) -> tuple[Any, ...] | int:
         count = 3 * shared.rank
     else:
         count = 2 if shared.startswith("copy") else 3 + 3 * words[1]
+        if shared.startswith("gathered"):
+            width, first = int(shared.rpartition("_")[2]), count
+            while prod(words[first:count:3]) * width < words[0]:
+                count += 3
     params = tuple(words[:count])
     return shared, found.offset_a, found.offset_b, params, found.tasks, *found[3:14]
 

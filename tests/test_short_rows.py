@@ -50,18 +50,21 @@ def test_rows_of_every_length_arrive(name: str) -> None:
     native, given = compiled(source)[0], shapes(draw)
     most = rows.MOST_AXES - (name == "copied_rows")
     for _ in range(CASES):
-        size = width if name in layout_code.SINGLE else draw.randint(width, 2 * width)
-        shape, edge = next(given)[:most], draw.choice((1, 16, 20, 512))
-        (steps_a, span_a), (steps_b, span_b) = (strided(draw, shape, size) for _ in range(2))
+        unit = width if name in layout_code.SINGLE else draw.randint(width, 2 * width)
+        row = [draw.randint(2, 5) for _ in range(draw.randint(1, 4))] if "gathered" in name else []
+        shape, edge = next(given)[: most - len(row)], draw.choice((1, 16, 20, 512))
+        size, nearest = unit * prod(row), [unit * prod(row[:k]) for k in range(len(row))]
+        (steps_a, span_a), (steps_b, span_b) = strided(draw, [*shape, *row], unit), strided(draw, shape, size)
         x = np.random.default_rng(draw.randrange(99)).integers(0, 256, span_a + 64, np.uint8)
-        words = [size, len(shape), edge, *np.ravel([*zip(shape, steps_a, steps_b, strict=True)])]
+        axes = zip([*shape, *row], steps_a, [*steps_b, *nearest], strict=True)
+        words = [size, len(shape), edge, *np.ravel([*axes])]
         params = np.array([*words, *[MEMCPY] * (rows.COPY // 8 + 1 - len(words))], np.int64)
         tasks = prod(-(-n // rows.step_of(data_address(params), k)) for k, n in enumerate(shape))
         edges = sorted({0, tasks, *(draw.randrange(tasks + 1) for _ in range(4))})
-        of = np.lib.stride_tricks.as_strided(x[7:], (*shape, size), (*steps_a, 1))
+        of = np.lib.stride_tricks.as_strided(x[7:], (*shape, *row, unit), (*steps_a, 1))
         for function in (native, source) if prod(shape) < 400 else (native,):
             y, wanted = (np.full(span_b + 64, POISON, np.uint8) for _ in range(2))
-            np.lib.stride_tricks.as_strided(wanted[9:], (*shape, size), (*steps_b, 1))[...] = of
+            np.lib.stride_tricks.as_strided(wanted[9:], of.shape, (*steps_b, *nearest, 1))[...] = of
             for begin, end in pairwise(edges):
                 function(data_address(x) + 7, data_address(y) + 9, 0, data_address(params), 0, begin, end)
             assert (y == wanted).all(), (shape, size, edge, steps_a, steps_b)

@@ -39,7 +39,7 @@ _ENTRIES = {
     "memory_moved": _LAYOUTS, "solution_moved": _SOLUTIONS, "copy_bytes": _COPY, "copy_bytes_past": _COPY,
 }  # fmt: skip
 ROWS = (*(f"rows_of_{width}" for width in ROW_WIDTHS), "long_rows", "copied_rows")
-SINGLE = tuple(f"single_{width}" for width in PICKED_WIDTHS)
+SINGLE = tuple(f"{kind}_{width}" for kind in ("single", "gathered") for width in PICKED_WIDTHS)
 _ENTRIES |= dict.fromkeys((*ROWS, *SINGLE), _ROWS) | dict.fromkeys(PICKED, _PICKED)
 _HOMES = {name: home for name, (home, _) in _NATIVE.items()} | _ENTRIES
 
