@@ -51,18 +51,23 @@ STACK = 512 << 10
 
 def taken(state: int, size: int) -> int:
     """The youngest freed block of this size; 0 where there is none."""
-    wanted = tag(size)
-    while load_atomic(state + HELD):
+    wanted, left = tag(size), load_atomic(state + HELD)
+    while left:
         found, youngest = 0, -1
         for slot in range(state + WORDS, state + WORDS + 8 * SLOTS, 8):
             if load64(slot) & (HEAD - 1) == wanted and load64(slot + STAMPS - WORDS) > youngest:
                 found, youngest = slot, load64(slot + STAMPS - WORDS)
+            if load64(slot):
+                left -= tagged_size(load64(slot))
+                if left <= 0:  # all others are free
+                    break
         if found == 0:
             return 0
         block = _claimed(state, found, wanted)
         if block:
             store64(block - FRESH, 0)
             return block
+        left = load_atomic(state + HELD)
     return 0
 
 

@@ -13,6 +13,7 @@ from ttc_llvm.lowering.plan import CpuPlan, Fetch, Store, parse
 from ttc_llvm.lowering.writing import resolve
 from ttc_llvm.machine import lookup
 from ttc_llvm.problem.canonical import Canonical
+from ttc_llvm.tuning.cost.measures import Measures
 from ttc_llvm.tuning.cost.model import model_plan
 from ttc_llvm.tuning.space.choices import FREE
 
@@ -79,7 +80,7 @@ def test_what_caches_hold_is_written_in_order_without_prefetches(
     forced = own_plans.SMALL if view.nbytes < 1 << 20 else FREE
     kept, other = (own_plans.modelled(canonical, lookup.find(name), 1, forced) for name in ("znver5", "znver4"))
     assert (kept.store, kept.prefetch, kept.order) == (Store.CACHED, 0, canonical.along("b"))
-    assert all(side <= own_plans.TILED * edge for side, edge in zip(kept.tile, kept.block, strict=True))
+    assert all(side <= own_plans.TILED[0] * edge for side, edge in zip(kept.tile, kept.block, strict=True))
     assert str(parse(str(kept))) == str(kept) and (kept.tile, kept.order) != (other.tile, other.order)
 
 
@@ -88,6 +89,15 @@ def test_tiles_that_crowd_a_first_cache_keep_the_order_of_the_model() -> None:
     canonical = placing.moves(view, np.empty(view.shape), 8).canonical
     plan, model = own_plans.modelled(canonical, TARGET, 1, FREE), model_plan(canonical, TARGET, 1, own_plans.ORDINARY)
     assert (plan.tile, plan.order, plan.prefetch) == (model.tile, model.order, 0)
+
+
+def test_where_tiles_of_the_model_crowd_it_too_these_have_fewer_micro_tiles() -> None:
+    view = np.empty((40, 16, 3, 32), "c16", "F").transpose(0, 2, 3, 1)
+    canonical = placing.moves(view, np.empty(view.shape, "c16"), 16).canonical
+    target, model = lookup.find("znver5"), model_plan(canonical, lookup.find("znver5"), 1, own_plans.ORDINARY)
+    plan, crowded = own_plans.modelled(canonical, target, 1, own_plans.SMALL), Measures(canonical, target).crowded
+    assert (plan.tile, plan.block, plan.prefetch) == ((8, 1, 1, 8), (4, 1, 1, 4), 0)
+    assert any(crowded(model.tile)) and any(crowded((16, 1, 1, 16))) and not any(crowded(plan.tile))
 
 
 def test_items_are_picked_in_long_tiles_and_within_a_last_cache_two_lines_at_a_time() -> None:
@@ -122,7 +132,8 @@ def test_wide_items_with_gaps_are_transposed_two_lines_by_two_elements(kind: str
     canonical = placing.moves(x, np.empty_like(x, order="C"), x.itemsize).canonical
     plan = own_plans.modelled(canonical, lookup.find("znver5"), 1, FREE)
     assert (plan.block == (items, 2)) is by_lines
-    tile = (min(rows, own_plans.TILED * items), own_plans.TILED * 2) if kind == "f8" else (rows, 2)  # of 2.5 and 5 MiB
+    most = own_plans.TILED[0]
+    tile = (min(rows, most * items), most * 2) if kind == "f8" else (rows, 2)  # of 2.5 and 5 MiB
     assert not by_lines or (plan.tile, plan.store, plan.prefetch) == (tile, Store.CACHED, 0)
 
 

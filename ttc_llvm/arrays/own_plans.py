@@ -27,13 +27,12 @@ MIRRORED_AHEAD = 12  # the same of mirrored rows: hardware loses runs that go fo
 PICKED_AHEAD, CROSSED_AHEAD = 24, 24  # the same of items that are picked backwards, and of transposed pixels
 DOUBLED_AHEAD, LONG_TILE = 16, 64 << 10  # the same of items picked in longer micro-tiles, and bytes of their tiles
 WIDE, WIDE_BYTES = 384, 768  # elements of a micro-tile of mirrored pixels, and its bytes, at most
-STRETCH = 48 << 10  # bytes of which lines are prefetched
-LEAST_ROW = 8 << 10  # bytes of mirrored rows with such prefetches
+STRETCH, LEAST_ROW = 48 << 10, 8 << 10  # bytes of which lines are prefetched, and of mirrored rows with such prefetches
 SHORT_ROW, WIDE_ITEM = 2 << 10, 8  # bytes of rows and of items that are written into a last cache that keeps them
 ROWS_AHEAD, MOST_JOINED = 6 << 10, 8 << 10  # bytes, as far ahead as rows are prefetched, and of the longest of those
 LEAST_JOINED, LEAST_GATHERED, LEAST_PAST = 128, 192, 256  # of rows that are joined, in scratch, within the last cache
 LEAST_FETCHED = 256  # bytes of a micro-tile of rows that are prefetched, or a whole row
-TILED = 4  # micro-tiles along a side of a tile that stays in the caches
+TILED = 4, 2, 1  # micro-tiles along a side of a tile that stays in the caches, the fewer where these crowd a set of L1
 KEPT_AHEAD = 4  # the same of pixels that the last cache keeps
 ORDINARY, STREAMED = Forced(streaming=False), Forced(streaming=True)
 SMALL = ORDINARY  # of arrays that caches hold: nothing is gained by storing past them
@@ -88,20 +87,22 @@ def _needs_no_fetch(canonical: Canonical, target: Target) -> bool:
 
 def _unfetched(canonical: Canonical, target: Target, threads: int, forced: Forced) -> CpuPlan | None:
     """The plan of arrays that caches hold: nothing is prefetched, and B is written in its order, in tiles of some
-    micro-tiles, or in the model's where these crowd a set of L1; None where its do, too, and of other arrays. 1.1 times
-    as fast in the mean, up to 4 times: the model's data are mostly of arrays in memory."""
+    micro-tiles; where these crowd a set of L1, in the model's, or in tiles of fewer; None where all do, and of other
+    arrays. 1.1 times as fast in the mean, up to 5 times: the model's data are mostly of arrays in memory."""
     moves = target.kept and canonical.is_move and not canonical.in_place
     if not (moves and (forced is SMALL or _needs_no_fetch(canonical, target))):
         return None
     plan = model_plan(canonical, target, threads, ORDINARY)
     order, row = canonical.along("b"), static(canonical.extents[0]) * canonical.b.itemsize
-    lines = row < SHORT_ROW and not same_unit_axis(canonical) and _by_lines(canonical, target)
-    block = lines or plan.block
-    tile = tuple(min(n, TILED * size) if size > 1 else 1 for n, size in zip(canonical.extents, block, strict=True))
+    block = (row < SHORT_ROW and not same_unit_axis(canonical) and _by_lines(canonical, target)) or plan.block
     crowded = Measures(canonical, target).crowded
-    if any(crowded(tile)):
-        return None if any(crowded(plan.tile)) else plan.changed(fetch=Fetch.BLOCKS, prefetch=0)
-    return CpuPlan(tile, block, order, order, max(1, min(2, len(order) - 1)))
+    for count in TILED:
+        tile = tuple(min(n, count * k) if k > 1 else 1 for n, k in zip(canonical.extents, block, strict=True))
+        if not any(crowded(tile)):
+            return CpuPlan(tile, block, order, order, max(1, min(2, len(order) - 1)))
+        if not any(crowded(plan.tile)):
+            return _ahead(plan, 0)
+    return None
 
 
 def _fetching(canonical: Canonical, plan: CpuPlan, target: Target) -> CpuPlan:
@@ -200,10 +201,9 @@ def _by_rows(canonical: Canonical, plan: CpuPlan, target: Target) -> CpuPlan:
     lines = prod(tile[k] for k in range(len(tile)) if k != unit_axes(canonical)[0])
     if 2 * lines * target.line > target.l1 or any(Measures(canonical, target).crowded(tile)):
         return plan
-    return plan.changed(
-        tile=tile, block=block, order=order, inner=order, parallel=min(2, len(order) - 1), panel=(),
-        fetch=Fetch.BLOCKS, prefetch=0,
-    )  # fmt: skip
+    return _ahead(plan, 0).changed(
+        tile=tile, block=block, order=order, inner=order, parallel=min(2, len(order) - 1), panel=()
+    )
 
 
 def _by_lines(canonical: Canonical, target: Target) -> tuple[int, ...]:
