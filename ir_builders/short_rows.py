@@ -3,9 +3,9 @@
 A row of A becomes a row of B by two moves of one width, the largest power of two that a row has room for: from its
 beginning and up to its end, so that they may overlap. Longer rows have moves to boundaries of B between these, and the
 longest are copied by the C library, which knows what its machine copies fastest within the caches; items of a power of
-two are single moves, or rows that are gathered from wherever their items lie in A, by offsets that are the same in all
-rows: axes of few items are walked once for them. Three axes are walked in tiles, so that lines of A are read once where its elements follow each
-other along another axis than B's.
+two are single moves, or rows that are gathered from wherever their items lie in A, by offsets that all rows share: axes
+of few items are walked once for them. Three axes are walked in tiles, so that lines of A are read once where its
+elements follow each other along another axis than B's.
 A task is a tile. Parameters: bytes of a row, the number of other axes, which are three at least, and a tile's edge
 along the first; then of each axis its extent, and its strides in bytes; of copied rows behind six axes the address of
 memcpy, of gathered ones behind all the axes of a row.

@@ -84,7 +84,8 @@ def planned(of: Strided, to: Strided, scale: Scaling, odd: int, target: Target, 
     cost = weight(shared, placed.canonical, target)
     if cost >= budget:
         return fields.HEAVY
-    return shared, *_call(placed, shared, target), *bits, budget, cost, *_worth(placed.canonical.bytes_moved), *_reach(of), *_reach(to)
+    worth = _worth(placed.canonical.bytes_moved)
+    return shared, *_call(placed, shared, target), *bits, budget, cost, *worth, *_reach(of), *_reach(to)
 
 
 def _copied(placed: Placed, bits: tuple[int, ...], target: Target, budget: int) -> tuple[Any, ...]:
@@ -138,7 +139,8 @@ def _short(
     edge = max(1, min(CROSSING if crosses else ALONG, TILE_BYTES // size) // min(far[0], FAR_EDGE))
     tiles = -(-near[0] // edge) * -(-far[0] // FAR_EDGE) * -(-third[0] // FAR_EDGE)
     tasks = tiles * prod(extent for extent, _, _ in others)
-    weight = 0 if copied else max(LEAST_BYTES, 2 * rows * size, rows * (ITEM_BYTES * size // unit if single else ROW_BYTES))
+    each = ITEM_BYTES * size // unit if single else ROW_BYTES
+    weight = 0 if copied else max(LEAST_BYTES, 2 * rows * size, rows * each)
     if weight >= budget:
         return fields.HEAVY
     row = ([*map(static, (axis.extent, axis.stride_a, axis.stride_b))] for axis in gathered)

@@ -46,7 +46,8 @@ def test_planes_are_merged_with_the_lines_of_each_prefetched() -> None:
 )
 def test_pixels_are_written_into_a_last_cache_that_keeps_them(turned: Any, beyond: int | None) -> None:
     target = lookup.find("znver5")
-    for rows, store, ahead in ((480, Store.CACHED, own_plans.KEPT_AHEAD), (2160, Store.ALIGNED, beyond)):
+    kept = own_plans.KEPT_AHEAD if isinstance(turned, str) else 0
+    for rows, store, ahead in ((480, Store.CACHED, kept), (2160, Store.ALIGNED, beyond)):
         shape = (3, rows, 1024) if turned == "chw->hwc" else (rows, 1024, 3)
         x = np.empty(shape, np.float32)
         axes = {"hwc->chw": (2, 0, 1), "chw->hwc": (1, 2, 0)}

@@ -32,8 +32,8 @@ SHORT_ROW, WIDE_ITEM = 2 << 10, 8  # bytes of rows and of items that are written
 ROWS_AHEAD, MOST_JOINED = 6 << 10, 8 << 10  # bytes, as far ahead as rows are prefetched, and of the longest of those
 LEAST_JOINED, LEAST_GATHERED, LEAST_PAST = 128, 192, 256  # of rows that are joined, in scratch, within the last cache
 LEAST_FETCHED = 256  # bytes of a micro-tile of rows that are prefetched, or a whole row
-TILED = 4, 2, 1  # micro-tiles along a side of a tile that stays in the caches, the fewer where these crowd a set of L1
-KEPT_AHEAD = 4  # the same of pixels that the last cache keeps
+TILED = 4, 2, 1  # micro-tiles along a side of a tile that stays in the caches: fewer where more crowd a set of L1
+KEPT_AHEAD = 4  # the same of planes that the last cache keeps; rows that are turned take up to 1.6 times as long so
 ORDINARY, STREAMED = Forced(streaming=False), Forced(streaming=True)
 SMALL = ORDINARY  # of arrays that caches hold: nothing is gained by storing past them
 
@@ -65,7 +65,7 @@ def modelled(canonical: Canonical, target: Target, threads: int, forced: Forced)
             return _ahead(plan, CROSSED_AHEAD)
     if target.kept and (_is_turned(canonical) or _merges_planes(canonical) or _splits_planes(canonical)):
         if canonical.bytes_moved <= target.kept:
-            return _ahead(model_plan(canonical, target, threads, ORDINARY), KEPT_AHEAD)
+            return _ahead(model_plan(canonical, target, threads, ORDINARY), 0 if _is_turned(canonical) else KEPT_AHEAD)
         if is_mirrored(canonical) and plan.store is Store.ALIGNED:
             return _forwards(canonical, plan)
     if canonical.bytes_moved <= target.kept and _stays_cached(canonical, plan, target):
