@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .array_arguments import is_left
 from .array_entry_fields import MOVED, SPENT, UNKNOWN, State
 from .layout_fields import (
     HELD,
@@ -29,13 +30,22 @@ from .layout_table import find, prepare
 from .planner_fields import ALLOCATE, FREE, NUMBER_BITS, PARAMS_BYTES, PERMUTED_BIT, SERIAL_BYTES
 from .pool_layout import PAGE, Shared, scratch_stride
 from .result_fields import CHUNK
-from .shared_calls import ASLEEP, TOGETHER, ended, joined, planned, submitted, useful_threads
+from .shared_calls import ASLEEP, TOGETHER, ended, has_cpus, joined, planned, submitted, useful_threads
 from .words import call, load64, local, store64
 
 
 def looked_up(state: int, layout: int, threads: int) -> int:
     """The address of the prepared call of a layout, known or new; 0 where Python has to serve it. threads: the object
-    that says how many, which becomes a part of the layout."""
+    that says how many, which becomes a part of the layout. Only calls that several may share pay for a look at the CPUs
+    that this thread may use, on which their default number depends: half a microsecond."""
+    found = _looked_up(state, layout, threads)
+    if found == 0 or load64(found + PARTS) < 2 or not is_left(state, threads) or has_cpus(load64(state + State.SHARED)):
+        return found
+    store64(layout + KIND, load64(layout + KIND) & (1 << NUMBER_BITS) - 1)
+    return _looked_up(state, layout, threads) if done(state, State.COUNT_THREADS, 0) else 0
+
+
+def _looked_up(state: int, layout: int, threads: int) -> int:
     table, useful = load64(state + State.TABLE), useful_threads(state, layout, threads)
     if useful < 1 and done(state, State.COUNT_THREADS, 0):
         useful = useful_threads(state, layout, threads)

@@ -70,11 +70,11 @@ def is_contiguous(planner: int, work: int) -> int:
 
 def _copied(planner: int, work: int, prepared: int, params: int) -> int:
     """Write the call of a kernel that copies bytes. It is never replaced: no kernel of the layout's own is faster.
-    Moving bytes takes half of the time here that it takes elsewhere: threads pay later."""
+    Moving bytes takes half of the time here that it takes elsewhere: threads pay later; what one moves stays whole."""
     size = load64(work + axes.LIST + axes.N) * load64(work + axes.UNIT_A)
     if load64(planner + known.BUDGET) == 0:
         return known.HEAVY
-    near = 2 * size < load64(planner + known.CACHED_BYTES)
+    near = size < max(load64(planner + known.CACHED_BYTES) // 2, 2 * load64(planner + known.SERIAL_BYTES))
     past = 0 if 2 * size < load64(planner + known.PAST_BYTES) else load64(planner + known.COPY_BYTES_PAST)
     step = max(1, size) if near else TASK_BYTES
     store64(params + copies.SIZE, size)

@@ -34,7 +34,8 @@ def useful_threads(state: int, layout: int, thing: int) -> int:
     worth = _worth(state, layout)
     if worth < 2:
         return 1
-    most = default_threads(load64(state + State.SHARED)) if is_left(state, thing) else integer(state, thing)
+    shared = load64(state + State.SHARED)
+    most = load64(shared + Shared.THREADS) if is_left(state, thing) else integer(state, thing)
     return min(min(worth, most), MAX_PARTICIPANTS)
 
 
@@ -64,8 +65,8 @@ def elements(layout: int) -> int:
     return count
 
 
-def default_threads(shared: int) -> int:
-    """The number that `num_threads` has said, as long as the CPUs that this thread may use are the same; else 0."""
+def has_cpus(shared: int) -> int:
+    """1 while the CPUs that this thread may use are those with which `num_threads` has said how many threads."""
     mask, ask = local(MASK_BYTES), load64(shared + Shared.GET_MASK)
     for at in range(0, MASK_BYTES, 8):
         store64(mask + at, 0)
@@ -74,7 +75,7 @@ def default_threads(shared: int) -> int:
     for at in range(0, MASK_BYTES, 8):
         if load64(mask + at) != load64(shared + Shared.MASK + at):
             return 0
-    return load64(shared + Shared.THREADS)
+    return 1
 
 
 def joined(shared: int, parts: int, moved: int) -> int:

@@ -91,7 +91,7 @@ def planned(of: Strided, to: Strided, scale: Scaling, odd: int, target: Target, 
 def _copied(placed: Placed, bits: tuple[int, ...], target: Target, budget: int) -> tuple[Any, ...]:
     """The same, up to what the arrays reach, where nothing is permuted. In place of the family stands a text."""
     size, unit = placed.canonical.bytes_moved // 2, placed.canonical.b.itemsize
-    near = 2 * size < target.l2 * 5 // 4
+    near = size < max(target.l2 * 5 // 8, 2 * SERIAL_BYTES)
     step = max(1, size) if near else TASK_BYTES
     past = target.streams and 2 * size >= max(target.l2 * 5 // 4, target.kept * 5 // 4)
     name = "copy_bytes_past" if past else "copy_bytes"
