@@ -31,7 +31,15 @@ from ttc_llvm.ir_builders.row_planner import (
     SHORT_SIDE,
     TILE_BYTES,
 )
-from ttc_llvm.ir_builders.short_rows import FAR_EDGE, GATHERED_AXES, LONGEST, MOST_AXES, MOST_GATHERED, SHORT, TILED
+from ttc_llvm.ir_builders.short_rows import (
+    FAR_EDGE,
+    GATHERED_AXES,
+    LONGEST,
+    MOST_AXES,
+    MOST_GATHERED,
+    SHORT,
+    TILED,
+)
 from ttc_llvm.lowering.items import as_items
 from ttc_llvm.lowering.plan import CpuPlan
 from ttc_llvm.machine.target import Target
