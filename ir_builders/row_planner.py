@@ -90,9 +90,9 @@ def onto_rows(planner: int, work: int, prepared: int, params: int, size: int) ->
         tasks, moved = tasks * steps_of(n, rows.step_of(params, k)), moved * n
     each = ITEM_BYTES * (size // load64(work + axes.UNIT_A)) if _extent(work, 0) == 1 else ROW_BYTES
     kernel, weight = _kernel(work, size), max(LEAST_BYTES, max(moved, moved // (2 * size) * each))
-    if _are_copied(planner, work, size):  # for ever: no kernel of the layout's own is faster
+    if _are_copied(planner, work, size):  # for ever: no kernel of the layout's own is faster; and threads pay later
         store64(params + rows.COPY, load64(planner + known.COPY))
-        kernel, weight = known.PICKED_ROWS - 8, 0
+        kernel, weight, moved = known.PICKED_ROWS - 8, 0, moved // 2
     if weight >= load64(planner + known.BUDGET):
         return known.HEAVY
     write_call(planner, work, prepared, params, load64(planner + kernel), tasks, moved, weight)

@@ -28,11 +28,34 @@ COPY = AXES + AXIS * (MOST_AXES - 1)
 SHORT, LONGEST = 2 * ROW_WIDTHS[-1], 8 << 10  # bytes of rows that two moves move, and of any
 
 Rows = Callable[[int, int, int, int, int, int, int], None]
+Row = Callable[[int, int, int, int], None]
 OF, TO, INDEX = 0, 8, 16  # where a walk is: bytes from A's and B's bases, and its index along each axis
 WALK_BYTES = INDEX + 8 * MOST_AXES
 
 
-def _kernel(width: int, kind: str) -> Rows:
+def _gathering(width: int) -> Row:
+    def gather(to: int, of: int, offsets: int, size: int) -> None:
+        whole = size & -4 * width
+        for at in range(0, whole, 4 * width):  # as LLVM does not unroll it
+            place = offsets + at * 4 // width
+            move(to + at, of + load32(place), width)
+            move(to + at + width, of + load32(place + 4), width)
+            move(to + at + 2 * width, of + load32(place + 8), width)
+            move(to + at + 3 * width, of + load32(place + 12), width)
+        for at in range(whole, size, width):
+            move(to + at, of + load32(offsets + at * 4 // width), width)
+
+    gather.__name__ = f"gather_{width}"
+    return gather
+
+
+def by_moves(to: int, of: int, offsets: int, size: int) -> None:
+    """In place of a function that moves a row of so many bytes to and from an address, by the offsets of its items."""
+
+
+def kernel(name: str, width: int, move_row: Row = by_moves) -> Rows:
+    """A kernel of this name. width: bytes of a move."""
+    kind, is_other = name.partition("_")[0], move_row is not by_moves
     is_long, is_copied, is_item, is_gathered = (kind == one for one in ("long", "copied", "single", "gathered"))
 
     def rows(a: int, b: int, scalars: int, params: int, scratch: int, begin: int, end: int) -> None:
@@ -42,7 +65,6 @@ def _kernel(width: int, kind: str) -> Rows:
         offsets = local(4 * MOST_GATHERED if is_gathered else 4)
         if is_gathered:
             write_offsets(offsets, params, width)
-        whole = load64(params + SIZE) & -4 * width
         begin_walk(walk, params, begin)
         for _ in range(begin, end):
             tile_of, tile_to = a + load64(walk + OF), b + load64(walk + TO)
@@ -54,15 +76,8 @@ def _kernel(width: int, kind: str) -> Rows:
                     for _ in range(count):
                         if is_copied:
                             call(load64(params + COPY), to, of, load64(params + SIZE))
-                        elif is_gathered:
-                            for at in range(0, whole, 4 * width):
-                                place = offsets + at * 4 // width
-                                move(to + at, of + load32(place), width)
-                                move(to + at + width, of + load32(place + 4), width)
-                                move(to + at + 2 * width, of + load32(place + 8), width)
-                                move(to + at + 3 * width, of + load32(place + 12), width)
-                            for at in range(whole, rest + width, width):
-                                move(to + at, of + load32(offsets + at * 4 // width), width)
+                        elif is_other:
+                            move_row(to, of, offsets, rest + width)
                         else:
                             move(to, of, width)
                             if is_long:
@@ -75,13 +90,15 @@ def _kernel(width: int, kind: str) -> Rows:
                 tile_of, tile_to = tile_of + load64(third + A), tile_to + load64(third + B)
             advance(walk, params)
 
-    rows.__name__ = f"{kind}_rows" if is_long or is_copied else f"{kind}_{width}"
+    rows.__name__ = name
     return rows
 
 
 KERNELS = (
-    *(_kernel(width, "rows_of") for width in ROW_WIDTHS), _kernel(ROW_WIDTHS[-1], "long"), _kernel(1, "copied"),
-    *(_kernel(width, kind) for kind in ("single", "gathered") for width in ITEM_WIDTHS),
+    *(kernel(f"rows_of_{width}", width) for width in ROW_WIDTHS),
+    kernel("long_rows", ROW_WIDTHS[-1]), kernel("copied_rows", 1),
+    *(kernel(f"single_{width}", width) for width in ITEM_WIDTHS),
+    *(kernel(f"gathered_{width}", width, _gathering(width)) for width in ITEM_WIDTHS),
 )  # fmt: skip
 globals().update((made.__name__, made) for made in KERNELS)  # rows_of_2 and so on, long_rows, copied_rows, single_1 ...
 

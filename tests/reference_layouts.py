@@ -163,7 +163,7 @@ def _short(
         name = next(name for name, which in fields.PICKED.items() if which == (unit, step))
     elif size <= SHORT:
         name = f"rows_of_{max(width for width in fields.ROW_WIDTHS if width <= size)}"
-    return name, *offsets, params, tasks, *bits, budget, weight, *_worth(2 * rows * size), *reaches
+    return name, *offsets, params, tasks, *bits, budget, weight, *_worth(rows * size * (1 if copied else 2)), *reaches
 
 
 def _is_picked(shared: Family, canonical: Canonical, size: int) -> bool:
