@@ -188,6 +188,25 @@ def test_numpys_handler_is_back_after_each_call() -> None:
     assert handler(ttc_llvm.transpose(array(1000))) == "default_allocator"
 
 
+def test_results_hold_and_drop_their_dtype_and_the_handler(pool: Pool) -> None:
+    """Native code makes arrays around their memory, and writes the handler into them itself."""
+    x = array(2 * MIB, [("a", "i1"), ("b", "f8")])
+    ttc_llvm.transpose(x)
+    things = x.dtype, ctypes.cast(pool.word(fields.CAPSULE), ctypes.py_object).value
+    counts = [sys.getrefcount(thing) for thing in things]
+    made = [ttc_llvm.transpose(x) for _ in range(10)]
+    assert [sys.getrefcount(thing) - 10 for thing in things] == counts
+    del made
+    assert [sys.getrefcount(thing) for thing in things] == counts
+
+
+@pytest.mark.parametrize("name", ["ARRAY_HANDLER", "ARRAY_FLAGS"])
+def test_arrays_of_another_structure_are_left_to_numpy(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert result_memory._arrays_agree()
+    monkeypatch.setattr(fields, name, fields.ARRAY_DATA)
+    assert not result_memory._arrays_agree()
+
+
 def test_a_program_with_a_handler_of_its_own_keeps_it() -> None:
     """Ours is not in its way: it may have reasons, such as pinned memory."""
     program = """
