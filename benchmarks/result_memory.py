@@ -2,11 +2,13 @@
 
 Three programs: one drops every result, one keeps the last 8, one keeps all. For each size, the speed of a fresh result
 beside `out=` and beside NumPy's copy (pairs in one process, medians); and, in processes that call only us or only
-NumPy, the bytes that are resident beyond the results that are alive, at the end and five seconds later.
+NumPy, the bytes that are resident beyond the results that are alive, at the end and five seconds later. Who keeps the
+last 8 writes to nine places in turn: `out=` into as many shows what caches, not results, cost there.
 """
 
 from __future__ import annotations
 
+import itertools
 import statistics
 import subprocess
 import sys
@@ -52,14 +54,20 @@ def child(threads: int, program: str, size: int, what: str) -> None:
         call()
     kept = PROGRAMS[program]
     rounds = ALL // x.nbytes if kept is None else min(200, 3 * ALL // x.nbytes)
-    if what == "speed":
-        print(speed(calls, kept, rounds), end="")
-    else:
+    if what != "speed":
         print(memory(calls[what], kept, rounds), end="")
+        return
+    of_out, of_numpy = speed(calls, kept, rounds)
+    limit = ""
+    if kept:
+        places = itertools.cycle([np.zeros_like(out) for _ in range(kept + 1)])
+        calls["ttc"] = lambda: ttc_llvm.transpose(x, out=next(places))
+        limit = f" (out= into {kept + 1} in turn: x{speed(calls, kept, rounds)[0]:.2f})"
+    print(f"x{of_out:.2f} of out={limit}, x{of_numpy:.2f} of NumPy", end="")
 
 
-def speed(calls: dict[str, Call], kept: int | None, rounds: int) -> str:
-    """Calls in turns. The first fifth warms up."""
+def speed(calls: dict[str, Call], kept: int | None, rounds: int) -> list[float]:
+    """Calls in turns: how fast the first is beside the others. The first fifth warms up."""
     alive = {name: deque[Any](maxlen=kept) for name in calls}
     seconds = {name: list[float]() for name in calls}
     for number in range(rounds):
@@ -70,9 +78,8 @@ def speed(calls: dict[str, Call], kept: int | None, rounds: int) -> str:
                 alive[name].append(made)
             del made
             seconds[name].append(time.perf_counter() - start)
-    warm = {name: times[rounds // 5 :] for name, times in seconds.items()}
-    ratios = [statistics.median(b / a for a, b in zip(warm["ttc"], warm[k], strict=True)) for k in ("out", "numpy")]
-    return f"x{ratios[0]:.2f} of out=, x{ratios[1]:.2f} of NumPy"
+    own, *others = (times[rounds // 5 :] for times in seconds.values())
+    return [statistics.median(b / a for a, b in zip(own, other, strict=True)) for other in others]
 
 
 def memory(call: Call, kept: int | None, rounds: int) -> str:

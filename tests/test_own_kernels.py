@@ -40,6 +40,19 @@ def test_planes_are_merged_with_the_lines_of_each_prefetched() -> None:
         assert str(parse(str(plan))) == str(plan)
 
 
+@pytest.mark.parametrize("kind", ["u1", "u2", "f4", "f8"])
+@pytest.mark.parametrize("planes", [2, 3, 4])
+@pytest.mark.parametrize(("pixels", "store"), [(1 << 23, Store.ALIGNED), (8300001, Store.COMBINED)])
+def test_planes_are_split_with_lines_of_pixels_prefetched(kind: str, planes: int, pixels: int, store: Store) -> None:
+    """Four planes one line each at a time; others as the model has them. Planes of parts of lines leave scratch."""
+    x = np.empty((pixels, planes), kind).T
+    canonical = placing.moves(x, np.empty(x.shape, kind), x.itemsize).canonical
+    plan, model = own_plans.modelled(canonical, TARGET, 1, FREE), model_plan(canonical, TARGET, 1)
+    assert (plan.store, plan.fetch, plan.prefetch) == (store, Fetch.BLOCKS, own_plans.PLANES_AHEAD)
+    assert plan.block[0] == (64 // x.itemsize if planes == 4 else model.block[0])
+    assert str(parse(str(plan))) == str(plan)
+
+
 @pytest.mark.parametrize(
     ("turned", "beyond"),
     [(np.s_[:, ::-1], 1), (np.s_[::-1], 0), ("hwc->chw", own_plans.PLANES_AHEAD), ("chw->hwc", None)],

@@ -26,6 +26,7 @@ from .scalings import Scaling
 
 _log = Log(__name__)
 CACHED_BYTES = 1 << 20  # a smaller result stays in the caches: nothing is gained by storing past them
+_PLANNERS = "own_plans.py", "copy_kinds.py"
 _KIND, _PLAN = "kernel of a layout", "plan"  # of rows, and the name of the plan's text beside its code
 
 
@@ -70,7 +71,7 @@ def _revision() -> str:
     last change: a refitted model makes others."""
     folders = [os.path.join(tuning.__path__[0], name) for name in ("cost", "space")]
     found = [file for folder in (*folders, lowering.__path__[0]) for file in os.scandir(folder)]
-    found += [file for file in os.scandir(os.path.dirname(__file__)) if file.name == "own_plans.py"]
+    found += [file for file in os.scandir(os.path.dirname(__file__)) if file.name in _PLANNERS]
     return states_of(file for file in found if file.name.endswith((".py", ".npz")))
 
 

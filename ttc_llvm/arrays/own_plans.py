@@ -19,9 +19,10 @@ from ..tuning.cost.model import model_plan
 from ..tuning.database.opened import open_database
 from ..tuning.space.blocks import blocks, has_gaps, same_unit_axis, unit_axes
 from ..tuning.space.choices import FREE, Forced
+from .copy_kinds import MOST_PLANES, are_rows, is_turned, merges_planes, moves_pixels, picks, splits_planes
 from .scalings import Scaling
 
-MOST_PLANES, PLANES_AHEAD = 4, 48  # channels of images, and micro-tiles by which their lines are prefetched
+PLANES_AHEAD = 48  # micro-tiles by which lines of planes are prefetched
 FOUR_AHEAD = 16  # the same of four planes that are merged
 MIRRORED_AHEAD = 12  # the same of mirrored rows: hardware loses runs that go forwards within rows that go backwards
 PICKED_AHEAD, CROSSED_AHEAD = 24, 24  # the same of items that are picked backwards, and of transposed pixels
@@ -29,7 +30,7 @@ DOUBLED_AHEAD, LONG_TILE = 16, 64 << 10  # the same of items picked in longer mi
 WIDE, WIDE_BYTES = 384, 768  # elements of a micro-tile of mirrored pixels, and its bytes, at most
 STRETCH, LEAST_ROW = 48 << 10, 8 << 10  # bytes of which lines are prefetched, and of mirrored rows with such prefetches
 SHORT_ROW, WIDE_ITEM = 2 << 10, 8  # bytes of rows and of items that are written into a last cache that keeps them
-ROWS_AHEAD, MOST_JOINED = 6 << 10, 8 << 10  # bytes, as far ahead as rows are prefetched, and of the longest of those
+ROWS_AHEAD = 6 << 10  # bytes, as far ahead as rows are prefetched
 LEAST_JOINED, LEAST_GATHERED, LEAST_PAST = 128, 192, 256  # of rows that are joined, in scratch, within the last cache
 LEAST_FETCHED = 256  # bytes of a micro-tile of rows that are prefetched, or a whole row
 TILED = 4, 2, 1  # micro-tiles along a side of a tile that stays in the caches: fewer where more crowd a set of L1
@@ -50,38 +51,38 @@ def searched(placed: Placed, scale: Scaling, threads: int, effort: int, small: b
 def modelled(canonical: Canonical, target: Target, threads: int, forced: Forced) -> CpuPlan:
     """The cost model's plan, but for kinds of copies that were measured later than what it is fitted to: those that
     nearly fit into L2 are 1.4 times as fast where whole vectors are written past it, merged planes 1.03 to 1.2 times
-    where each plane's lines are prefetched, split ones 1.2 times, and pixels that the last cache keeps 1.2 to 2.4 times
-    where they are written into it. Mirrored pixels: `_forwards`; others that are transposed are read 1.2 to 1.8 times
-    as fast where lines of micro-tiles are prefetched; picked items: `_lengthened`."""
+    where each plane's lines are prefetched, split ones 1.0 to 1.5 times, and pixels that the last cache keeps 1.2 to
+    2.4 times where they are written into it. Mirrored pixels: `_forwards`; others that are transposed are read 1.2 to
+    1.8 times as fast where lines of micro-tiles are prefetched; picked items: `_lengthened`."""
     if (unfetched := _unfetched(canonical, target, threads, forced)) is not None:
         return unfetched
     plan = model_plan(canonical, target, threads, forced)
     if forced is not FREE or not canonical.is_move or canonical.in_place or not target.streams:
         return plan
-    if target.kept and _moves_pixels(canonical):
+    if target.kept and moves_pixels(canonical):
         if canonical.bytes_moved <= target.kept:
             return model_plan(canonical, target, threads, ORDINARY)
         if plan.store is Store.COMBINED:
             return _ahead(plan, CROSSED_AHEAD)
-    if target.kept and (_is_turned(canonical) or _merges_planes(canonical) or _splits_planes(canonical)):
+    if target.kept and (is_turned(canonical) or merges_planes(canonical) or splits_planes(canonical)):
         if canonical.bytes_moved <= target.kept:
             return _ahead(model_plan(canonical, target, threads, ORDINARY), 0 if _is_turned(canonical) else KEPT_AHEAD)
         if is_mirrored(canonical) and plan.store is Store.ALIGNED:
             return _forwards(canonical, plan)
     if canonical.bytes_moved <= target.kept and _stays_cached(canonical, plan, target):
         return _by_rows(canonical, model_plan(canonical, target, threads, ORDINARY), target)
-    if target.kept and _are_rows(canonical):
+    if target.kept and are_rows(canonical):
         return _rows_ahead(canonical, plan, target, threads)
     if plan.store is Store.CACHED and 2 * canonical.bytes_moved > 3 * target.l2 * threads:
         streamed = model_plan(canonical, target, threads, STREAMED)
         plan = streamed if streamed.store is Store.ALIGNED else plan
-    return _fetching(canonical, plan, target) if plan.store is Store.ALIGNED and not target.far else plan
+    return plan if target.far else _fetching(canonical, plan, target)
 
 
 def _needs_no_fetch(canonical: Canonical, target: Target) -> bool:
     """True for arrays that the last cache keeps both of; picked items, pixels and planes have plans of their own."""
     quarters = 3 if same_unit_axis(canonical) else 2
-    others = (_picks, _moves_pixels, _is_turned, _merges_planes, _splits_planes)
+    others = (picks, moves_pixels, is_turned, merges_planes, splits_planes)
     return 4 * canonical.bytes_moved <= quarters * target.kept and not any(kind(canonical) for kind in others)
 
 
@@ -107,14 +108,27 @@ def _unfetched(canonical: Canonical, target: Target, threads: int, forced: Force
 
 def _fetching(canonical: Canonical, plan: CpuPlan, target: Target) -> CpuPlan:
     """The plan past the caches with what is prefetched of planes and of picked items."""
-    merges = _merges_planes(canonical)
-    if _splits_planes(canonical) or (merges and static(canonical.axes[0].extent) < MOST_PLANES):
+    if splits_planes(canonical) and (plan.store is Store.ALIGNED or (target.kept and plan.store is Store.COMBINED)):
+        return _planes_fetched(canonical, plan, target)
+    if plan.store is not Store.ALIGNED:
+        return plan
+    merges = merges_planes(canonical)
+    if merges and static(canonical.axes[0].extent) < MOST_PLANES:
         return _ahead(plan, PLANES_AHEAD)
     if merges and (plan.fetch is Fetch.ROWS or plan.prefetch == 0):
         return _ahead(plan, FOUR_AHEAD)
     if static(canonical.axes[0].stride_a) < -1:
         return _ahead(plan, PICKED_AHEAD)
-    return _lengthened(canonical, plan, target) if _picks(canonical) else plan
+    return _lengthened(canonical, plan, target) if picks(canonical) else plan
+
+
+def _planes_fetched(canonical: Canonical, plan: CpuPlan, target: Target) -> CpuPlan:
+    """The plan with lines of pixels prefetched that are split; of four planes, one line each in a micro-tile: what is
+    prefetched of two crowds L1, off a line they take 1.25 times as long."""
+    line = min(plan.block[0], target.line // canonical.b.itemsize)
+    if static(canonical.axes[1].extent) == MOST_PLANES and plan.tile[0] % line == 0:
+        plan = plan.changed(block=(line, *plan.block[1:]))
+    return _ahead(plan, PLANES_AHEAD)
 
 
 def _ahead(plan: CpuPlan, distance: int) -> CpuPlan:
@@ -137,12 +151,6 @@ def _forwards(canonical: Canonical, plan: CpuPlan) -> CpuPlan:
     tile = *plan.block[:at], max(wide, min(whole, most // wide * wide)), *(1 for _ in rows[1:])
     block = *plan.block[:at], wide, *(1 for _ in rows[1:])
     return plan.changed(tile=tile, block=block, panel=(), fetch=Fetch.ROWS, prefetch=1)
-
-
-def _are_rows(canonical: Canonical) -> bool:
-    """True for rows that stay as they are, of a line and more, and are not long."""
-    row = canonical.axes[0]
-    return row.stride_a == 1 and LONG_ROW <= static(row.extent) * canonical.b.itemsize <= MOST_JOINED
 
 
 def _rows_ahead(canonical: Canonical, plan: CpuPlan, target: Target, threads: int) -> CpuPlan:
@@ -173,13 +181,6 @@ def _some_lines(canonical: Canonical, plan: CpuPlan) -> CpuPlan:
 
 def _rows_fetched(canonical: Canonical, plan: CpuPlan) -> CpuPlan:
     return _ahead(plan, ROWS_AHEAD // (plan.block_elements * canonical.b.itemsize))
-
-
-def _moves_pixels(canonical: Canonical) -> bool:
-    """True for short rows that stay as they are and lie in another order in B."""
-    row, *others = canonical.axes
-    size = static(row.extent) * canonical.b.itemsize
-    return bool(others) and row.stride_a == 1 and size < LONG_ROW and not is_mirrored(canonical)
 
 
 def _stays_cached(canonical: Canonical, plan: CpuPlan, target: Target) -> bool:
@@ -216,12 +217,6 @@ def _by_lines(canonical: Canonical, target: Target) -> tuple[int, ...]:
     return tuple(lines if k == 0 else 2 if k == near else 1 for k in range(len(canonical.axes)))
 
 
-def _picks(canonical: Canonical) -> bool:
-    """True where B has every second, third or fourth item of A's rows."""
-    row, *others = canonical.axes
-    return 1 < static(row.stride_a) <= MOST_PLANES and all(abs(static(axis.stride_a)) > 1 for axis in others)
-
-
 def _lengthened(canonical: Canonical, plan: CpuPlan, target: Target) -> CpuPlan:
     """The plan with long tiles and their lines prefetched: 1.3 times as fast from memory; in micro-tiles of twice the
     length, 1.3 to 1.7 times as fast within a last cache that keeps them, but slower from memory."""
@@ -230,21 +225,3 @@ def _lengthened(canonical: Canonical, plan: CpuPlan, target: Target) -> CpuPlan:
     most = max(1, LONG_TILE // canonical.b.itemsize // length)
     tile = min(most, -(-canonical.extents[0] // length)) * length, *plan.tile[1:]
     return _ahead(plan.changed(tile=tile, block=(length, *plan.block[1:]), panel=()), ahead)
-
-
-def _is_turned(canonical: Canonical) -> bool:
-    """True for mirrored rows, and for rows that stay as they are and follow each other backwards."""
-    row, *others = canonical.axes
-    return is_mirrored(canonical) or (row.stride_a == 1 and any(static(axis.stride_a) < 0 for axis in others))
-
-
-def _merges_planes(canonical: Canonical) -> bool:
-    """True where B's elements come in turns from a few places, each of which goes on in order."""
-    planes, *others = canonical.axes
-    return static(planes.extent) <= MOST_PLANES and [axis.stride_a for axis in others] == [1]
-
-
-def _splits_planes(canonical: Canonical) -> bool:
-    """True where A's elements go in turns to a few places."""
-    _, *planes = canonical.axes
-    return [axis.stride_a for axis in planes] == [1] and static(planes[0].extent) <= MOST_PLANES
