@@ -1,9 +1,9 @@
 """What results cost that a program keeps or drops: `python benchmarks/result_memory.py [THREADS]`.
 
 Three programs: one drops every result, one keeps the last 8, one keeps all. For each size, the speed of a fresh result
-beside `out=` and beside NumPy's copy (pairs in one process, medians); and, in processes that call only us or only
-NumPy, the bytes that are resident beyond the results that are alive, at the end and five seconds later. Who keeps the
-last 8 writes to nine places in turn: `out=` into as many shows what caches, not results, cost there.
+beside `out=` and beside NumPy's copy (two in turns in one process, medians of pairs); and, in processes that call only
+us or only NumPy, the bytes that are resident beyond the results that are alive, at the end and five seconds later. Who
+keeps the last 8 writes to nine places in turn: `out=` into as many shows what caches, not results, cost there.
 """
 
 from __future__ import annotations
@@ -57,29 +57,26 @@ def child(threads: int, program: str, size: int, what: str) -> None:
     if what != "speed":
         print(memory(calls[what], kept, rounds), end="")
         return
-    of_out, of_numpy = speed(calls, kept, rounds)
+    of_out, of_numpy = (speed(calls["ttc"], calls[name], kept, rounds) for name in ("out", "numpy"))
     limit = ""
     if kept:
         places = itertools.cycle([np.zeros_like(out) for _ in range(kept + 1)])
-        calls["ttc"] = lambda: ttc_llvm.transpose(x, out=next(places))
-        limit = f" (out= into {kept + 1} in turn: x{speed(calls, kept, rounds)[0]:.2f})"
+        in_turn = speed(lambda: ttc_llvm.transpose(x, out=next(places)), calls["out"], 0, rounds)
+        limit = f" (out= into {kept + 1} in turn: x{in_turn:.2f})"
     print(f"x{of_out:.2f} of out={limit}, x{of_numpy:.2f} of NumPy", end="")
 
 
-def speed(calls: dict[str, Call], kept: int | None, rounds: int) -> list[float]:
-    """Calls in turns: how fast the first is beside the others. The first fifth warms up."""
-    alive = {name: deque[Any](maxlen=kept) for name in calls}
-    seconds = {name: list[float]() for name in calls}
+def speed(call: Call, other: Call, kept: int | None, rounds: int) -> float:
+    """How fast one is beside another, in turns, while results are kept. The first fifth warms up."""
+    both, alive = (call, other), [deque[Any](maxlen=kept) for _ in range(2)]
+    seconds: list[list[float]] = [[], []]
     for number in range(rounds):
-        for name in list(calls)[:: 1 if number % 2 else -1]:
+        for k in (0, 1) if number % 2 else (1, 0):
             start = time.perf_counter()
-            made = calls[name]()
-            if name != "out":
-                alive[name].append(made)
-            del made
-            seconds[name].append(time.perf_counter() - start)
-    own, *others = (times[rounds // 5 :] for times in seconds.values())
-    return [statistics.median(b / a for a, b in zip(own, other, strict=True)) for other in others]
+            alive[k].append(both[k]())
+            seconds[k].append(time.perf_counter() - start)
+    own, others = (times[rounds // 5 :] for times in seconds)
+    return statistics.median(b / a for a, b in zip(own, others, strict=True))
 
 
 def memory(call: Call, kept: int | None, rounds: int) -> str:

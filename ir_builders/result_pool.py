@@ -53,14 +53,11 @@ def taken(state: int, size: int) -> int:
     """The youngest freed block of this size; 0 where there is none."""
     wanted, left = tag(size), load_atomic(state + HELD)
     while left:
-        found, youngest = 0, -1
-        for slot in range(state + WORDS, state + WORDS + 8 * SLOTS, 8):
+        found, youngest, slot = 0, -1, state + WORDS
+        while left > 0 and slot < state + WORDS + 8 * SLOTS:
             if load64(slot) & (HEAD - 1) == wanted and load64(slot + STAMPS - WORDS) > youngest:
                 found, youngest = slot, load64(slot + STAMPS - WORDS)
-            if load64(slot):
-                left -= tagged_size(load64(slot))
-                if left <= 0:  # all others are free
-                    break
+            left, slot = left - tagged_size(load64(slot)), slot + 8
         if found == 0:
             return 0
         block = _claimed(state, found, wanted)
