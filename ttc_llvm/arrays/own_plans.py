@@ -66,7 +66,7 @@ def modelled(canonical: Canonical, target: Target, threads: int, forced: Forced)
             return _ahead(plan, CROSSED_AHEAD)
     if target.kept and (is_turned(canonical) or merges_planes(canonical) or splits_planes(canonical)):
         if canonical.bytes_moved <= target.kept:
-            return _ahead(model_plan(canonical, target, threads, ORDINARY), 0 if _is_turned(canonical) else KEPT_AHEAD)
+            return _ahead(model_plan(canonical, target, threads, ORDINARY), 0 if is_turned(canonical) else KEPT_AHEAD)
         if is_mirrored(canonical) and plan.store is Store.ALIGNED:
             return _forwards(canonical, plan)
     if canonical.bytes_moved <= target.kept and _stays_cached(canonical, plan, target):
