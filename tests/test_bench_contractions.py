@@ -125,9 +125,11 @@ def test_it_runs_in_a_process_that_takes_the_machine_for_what_it_is(monkeypatch:
     monkeypatch.setenv("OPENBLAS_CORETYPE", "Haswell")
     monkeypatch.setenv("BLIS_ARCH_TYPE", "skx")
     monkeypatch.setattr(subprocess, "run", run)
-    assert cli.main(["bench", "--suite=tccg", "--threads=2", "--bytes=1M"]) == 3
+    words = ["bench", "--suite=tccg", "--threads=2", "--bytes=1M", "--database=here.db"]
+    assert cli.main(words) == 3
     [(command, environment)] = seen
-    assert command[1:] == ["-m", "ttc_llvm", "bench", "--suite=tccg", "--threads=2", "--bytes=1M"]
+    assert command[1:] == ["-m", "ttc_llvm", *words]
+    assert environment["TTC_DATABASE"] == "here.db"
     assert "OPENBLAS_CORETYPE" not in environment
     assert environment["OPENBLAS_NUM_THREADS"] == environment["OMP_NUM_THREADS"] == "2"
 
@@ -178,6 +180,9 @@ def test_it_lists(capsys: pytest.CaptureFixture[str]) -> None:
     [
         (["--suite=tccg,ttc57"], "suites of contractions (tccg, networks, attention, random) are"),
         (["--suite=tccg", "--pattern"], "--pattern is for transpositions"),
+        (["--suite=tccg", "--kind=copy"], "--kind is for transpositions"),
+        (["--suite=tccg", "--noTest"], "--noTest is for transpositions"),
+        (["--suite=tccg", "--budget=5"], "--budget is for transpositions"),
         (["--suite=tccg", "--dtype=i32"], "contractions are of the types s, d, c and z"),
         (["--suite=tccg", "--cases=nowhere"], "cases 'nowhere' match nothing"),
         (["--suite=tccg", "--peers=hptt"], "unknown peer 'hptt'"),

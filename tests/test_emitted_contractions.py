@@ -230,6 +230,8 @@ def test_objects_for_other_machines_are_not_tuned(tmp_path: Path, capsys: pytest
     (["--emit=static,plan"], "plan makes plans of transpositions"),
     (["--architecture=cuda"], "compiled for CPUs"),
     (["--architecture=neon", "--plan=fused1 x"], "this machine's own code"),
+    (["--plan=gemm1 m=0 n=2 k=1 loops="], "calls a BLAS, or copies"),
+    (["--plan=fused1 rows=1 columns=0 terms=2 batches= block=24,8,9 a=2,1"], "calls a BLAS, or copies"),
     (["--einsum=ij->ji"], "is not of the form"),
 ])  # fmt: skip
 def test_what_makes_no_sense_is_refused(

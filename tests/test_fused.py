@@ -467,10 +467,16 @@ def test_the_command_line_explains(own: Path, capsys: pytest.CaptureFixture[str]
     assert f"plan {plan} A packed by i,j,k, by vectors B packed by l,k, by vectors C in place" in told
     assert "of m x n x k = 2560 x 70 x 8, in tiles of" in told
     assert re.search(r"predicted [\d.e-]+ ms, [\d.]+ GFlop/s, [\d.]+ GB/s ", told)
-    assert re.search(r"\d+% arithmetic.* limits it the micro-kernel reaches", told)
+    assert re.search(r"\d+% arithmetic.*: limited by [\w ]+ the micro-kernel reaches", told)
     assert cli.main([*asked, "--plans=1"]) == 0
     assert "the first 1 of" in capsys.readouterr().out
-    for option, message in (("--stage=plans", "a contraction is told in one text"), ("--plan=x", "no plan of a contr")):
+    assert cli.main([*asked, "--plan=fused1 rows=0,1 columns=2 terms=3 batches= block=96000,72,80000"]) == 0
+    assert re.search(r"2,5\d\d rows by 8 terms", " ".join(capsys.readouterr().out.split()))  # not more than there are
+    refused = {
+        "--stage=plans": "a contraction is told in one text", "--plan=x": "no plan of a contr",
+        "--cpu=neon": "contractions are explained for this machine",
+    }  # fmt: skip
+    for option, message in refused.items():
         assert cli.main([*asked, option]) == 2
         assert message in capsys.readouterr().err
 

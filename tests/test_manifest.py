@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -152,6 +153,25 @@ def test_what_is_wrong_of_contractions_in_manifests(capsys: pytest.CaptureFixtur
         Path("p.txt").write_text(text)
         assert cli.main(["--manifest=p.txt"]) == 2
         assert message in capsys.readouterr().err
+    sizes = {
+        '{"i": "2"}': 'size is {"i": "2"}: an object of letters and integers is expected',
+        '{"i": 2, "i": 3}': "i is given twice",
+    }
+    for size, message in sizes.items():
+        Path("p.json").write_text(f'[{{"einsum": "ik,kj->ij",\n "size": {size}}}]')
+        assert cli.main(["--manifest=p.json"]) == 2
+        assert f"p.json:2: {message}" in capsys.readouterr().err
+
+
+def test_the_schema_of_the_page_takes_each_form_of_a_problem() -> None:
+    page = (Path(__file__).parent.parent / "docs" / "reference" / "manifests.md").read_text()
+    found: dict[str, Any] = {}
+    for code in re.findall(r"```{executed} python\n(.*?)```", page, re.DOTALL):
+        exec(re.sub(r"(?m)^:\w.*$", "", code), found)
+    one = found["schema"]["items"]
+    keys = [form["required"][0] for form in one["oneOf"]]
+    assert keys == ["perm", "terms", "einsum"]
+    assert set(keys) <= set(one["properties"])
 
 
 def test_a_duplicate_is_said_and_built_once(capsys: pytest.CaptureFixture[str]) -> None:

@@ -21,7 +21,10 @@ from . import info, values
 DISGUISES = ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE")  # which have BLAS take the machine for another one
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "TBLIS_NUM_THREADS")
 CHILD = "TTC_BENCH_CONTRACTIONS"  # set where the environment is as measurements need it
-REFUSED = ("pattern", "plan", "report", "hptt", "mkl", "affinity", "architecture", "cpu", "time_limit", "sample")
+REFUSED = (
+    "kind", "pattern", "plan", "report", "hptt", "mkl", "affinity", "architecture", "cpu", "time_limit", "sample",
+    "budget", "jobs", "noTest",
+)  # fmt: skip
 DTYPES = ("d",)
 LEGEND = (
     "of gemm: our GFlop/s by those of a plain matrix product of the same m, n, k; x NAME: times as fast as NAME;"
@@ -42,7 +45,7 @@ def is_asked_for(args: argparse.Namespace) -> bool:
 def run(args: argparse.Namespace) -> int:
     """Measure them; returns the exit status."""
     for field in REFUSED:
-        if getattr(args, field, None) not in (None, False):
+        if getattr(args, field, None) not in (None, False, options.BOTH):
             raise OptionError(f"--{field.replace('_', '-')} is for transpositions: these are contractions")
     cases = _cases(args)
     threads = options.option(args, "numThreads", options.threads) or runtime.num_threads()
@@ -51,7 +54,7 @@ def run(args: argparse.Namespace) -> int:
         return 0
     if CHILD in os.environ:
         return _measure(args, cases, threads)
-    return _in_child(args.words, threads)
+    return _in_child(args.words, threads, args.database)
 
 
 def _cases(args: argparse.Namespace) -> list[contraction_cases.ContractionCase]:
@@ -63,11 +66,12 @@ def _cases(args: argparse.Namespace) -> list[contraction_cases.ContractionCase]:
     return contraction_cases.cases(values.words(args.suite), _largest(args), [str(kind) for kind in kinds], wanted)
 
 
-def _in_child(words: list[str], threads: int) -> int:
+def _in_child(words: list[str], threads: int, database: str | None) -> int:
     """The same command in a process whose libraries, which read the environment as they are loaded, take the machine
     for what it is and use as many threads as we do."""
     environment = {name: value for name, value in os.environ.items() if name not in DISGUISES}
     environment |= dict.fromkeys(THREADS, str(threads)) | {CHILD: "1"}
+    environment |= {} if database is None else {"TTC_DATABASE": database}
     environment |= contraction_peers.tblis_kernels(environment)
     status = subprocess.run([sys.executable, "-m", "ttc_llvm", *words], env=environment, check=False).returncode
     if status < 0:

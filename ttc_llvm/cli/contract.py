@@ -8,7 +8,7 @@ from .. import __version__
 from ..compiling import display, options
 from ..compiling.options import Options
 from ..compiling.trial import Mode
-from ..contractions import emission
+from ..contractions import emission, plans
 from ..contractions.explaining import flops
 from ..contractions.solving import solve
 from ..errors import OptionError
@@ -73,6 +73,8 @@ def prepare(command: Command) -> CheckedContraction:
     is_here = any(map(emission.is_here, machines))
     if command.plan is not None and not is_here:
         raise OptionError("--plan is a plan of this machine's own code: objects for others plan their calls themselves")
+    if command.plan is not None and command.emit and not emission.holds(plans.parse(command.plan)):
+        raise OptionError(f"--plan={command.plan} calls a BLAS, or copies: objects hold fused plans without copies")
     effort = 1 if command.generate_only else command.max_implementations
     asked = options.checked(
         effort, command.num_threads, None, command.time_limit, Mode.HOT, verify=not command.no_test, plan=command.plan

@@ -11,6 +11,7 @@ from ..compiling.compiler import CpuTask
 from ..compiling.solution import Solution
 from ..compiling.solve import stored
 from ..compiling.stored_plans import open_database
+from ..contractions import emission
 from ..contractions.solution import ContractionSolution
 from ..contractions.solving import solve
 from ..contractions.task import ContractionTask
@@ -144,6 +145,8 @@ def _plans(text: str | None) -> int:
 def _contraction(command: Command) -> ContractionSolution:
     """The plan given, the stored one, or the first by this machine's speeds."""
     job = cli_contract.prepare(command)
+    if not any(map(emission.is_here, job.machines)):
+        raise OptionError("contractions are explained for this machine: objects for others plan their calls themselves")
     plan = job.options.plan
     if plan is not None:
         task = ContractionTask(job.problem, job.options)

@@ -130,7 +130,7 @@ class _Cursor:
 
     def __init__(self, text: str) -> None:
         self._text, self._at = text, 0
-        self._decoder = json.JSONDecoder(parse_constant=_no_constant)
+        self._decoder = json.JSONDecoder(parse_constant=_no_constant, object_pairs_hook=_once)
 
     @property
     def line(self) -> int:
@@ -176,6 +176,16 @@ class _Cursor:
 def _no_constant(name: str) -> None:
     """Python reads NaN and Infinity, other readers of JSON do not."""
     raise ValueError(f"{name} is no number in JSON")
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object whose keys stand once."""
+    found: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in found:
+            raise ValueError(f"{key} is given twice")
+        found[key] = value
+    return found
 
 
 def _json_entries(path: str, text: str) -> Iterator[ManifestEntry]:

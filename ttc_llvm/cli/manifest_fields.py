@@ -110,7 +110,7 @@ FORMS = {  # by the option's metavar
     "AxB,..": _Form("a list of pairs of integers", _all(_all(_is_integer, 2)),
                     lambda v: ",".join("x".join(map(str, pair)) for pair in v)),
 }  # fmt: skip
-_EXTENTS = _Form("", lambda v: isinstance(v, dict) and _all(_is_integer)(list(v.values())),
+_EXTENTS = _Form("an object of letters and integers", lambda v: _all(_is_integer)(list(v.values())),
                  lambda v: ",".join(f"{letter}:{extent}" for letter, extent in v.items()))  # fmt: skip
 _ORDERS = _Form("a list of lists of integers", _all(_all(_is_integer)), lambda v: "-".join(map(_comma, v)))
 
@@ -122,8 +122,11 @@ def converted(option: Option, name: str, value: Any) -> str | bool:
         if not isinstance(value, bool):
             raise OptionError(f"{name} is {shown(value)}: true or false is expected")
         return value
-    other = {"loop_perm": _ORDERS, "size": _EXTENTS}.get(option.field)
-    form = other if other is not None and other.fits(value) else FORMS[option.metavar]
+    form = FORMS[option.metavar]
+    if option.field == "size" and isinstance(value, dict):
+        form = _EXTENTS
+    elif option.field == "loop_perm" and _ORDERS.fits(value):
+        form = _ORDERS
     if not form.fits(value):
         raise OptionError(f"{name} is {shown(value)}: {form.words} is expected")
     return form.text(value)

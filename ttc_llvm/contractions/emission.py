@@ -61,9 +61,14 @@ def is_here(target: Target) -> bool:
     return backend.runs_here(target) and target.key == backend.host_target().key
 
 
+def holds(plan: Plan) -> bool:
+    """True for a plan that calls no BLAS and copies nothing."""
+    return isinstance(plan, FusedPlan) and not any(order is not None for order in plan.copies)
+
+
 def _own(stated: Contraction, plan: Plan) -> Fused | None:
     """The plan, if an object can hold it, else the first such one by what is predicted; None where there is none."""
-    if isinstance(plan, FusedPlan) and not any(order is not None for order in plan.copies):
+    if holds(plan):
         applied = check(plan, merge(stated))
         return applied if isinstance(applied, Fused) else None
     ranked = ContractionTask(stated, checked(1, 1, mode=Mode.HOT), emitted=True).ranked()

@@ -140,7 +140,7 @@ def _predicted(form: Form, products: Applied, threads: int) -> Iterator[str]:
     rates = stored_speeds.measured(products.merged.dtype)
     parts = shares.shares(rates, products, threads)
     total, (first, *_) = sum(parts.values()), parts
-    yield ", ".join(f"{seconds / total:.0%} {part}" for part, seconds in parts.items()) + f": {first} limits it"
+    yield ", ".join(f"{seconds / total:.0%} {part}" for part, seconds in parts.items()) + f": limited by {first}"
     each = flops(form.stated) / max(form.stated.multiplications, 1) / 1e9
     size = form.stated.element.itemsize
     yield f"the micro-kernel reaches {shares.arithmetic(rates, products) * each:.4g} GFlop/s in the caches, a thread"
@@ -155,7 +155,7 @@ def _rates(form: Form, seconds: float) -> str:
 
 def _speed(form: Form, measured: Measurement | None) -> str:
     if measured is None:
-        return "nothing: when it was chosen, the plan was the first by the speeds of this machine"
+        return "nothing: this plan was not timed"
     speed = _rates(form, measured.seconds)
     ratio = "" if measured.ratio is None else f", {measured.ratio:.2f} of {CEILING} of the same m, n and k"
     return f"{speed}{ratio}, the fastest of {measured.count} timed{measured.remark(now=False)}"

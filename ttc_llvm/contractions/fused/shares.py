@@ -33,7 +33,8 @@ def packed(fused: Fused) -> int:
 def caches(fused: Fused) -> Iterator[str]:
     """Each block, and what it takes of the cache that is meant to hold it."""
     target, kernel = backend.host_target(), micro_kernel(fused.merged.dtype)
-    size, (rows, columns, terms) = kernel.dtype.itemsize, fused.plan.block
+    whole = (-(-n // tile) * tile for n, tile in zip(fused.sizes, (kernel.rows, kernel.columns, 1), strict=True))
+    size, (rows, columns, terms) = kernel.dtype.itemsize, map(min, fused.plan.block, whole)
     tile = kernel.columns * terms * size
     yield f"L1: a tile's {kernel.columns} columns by {terms:,} terms, {_kib(tile)} of {_kib(target.l1)}"
     of_rows = rows * terms * size
