@@ -59,6 +59,7 @@ REFUSED: list[tuple[tuple[Any, ...], str]] = [
     (("ij,jk->ik", {"i": 1, "j": 2, "k": 1.5}), r"the extent of index k 1\.5 is not an integer"),
     (("ij,jk->ik", 5), r"size 5 is not a sequence"),
     (("ij,jk->ik", [1, 2]), r"is no mapping of indices to extents"),
+    (("ij,jk->ik", [("i", 1), ("j", 2), ("i", 3), ("k", 4)]), r"has an index twice"),
     (("ij,jk->il", dict.fromkeys("ijkl", 2)), r"index k of spec 'ij,jk->il' stands in one tensor only"),
     (("ii,ik->k", {"i": 1, "k": 2}), r"index i stands more than once in a"),
     (("i1,1k->ik", {}), r"has '1' in a: indices are letters of ASCII"),
@@ -152,6 +153,29 @@ def test_every_plan_computes_the_same(seed: int) -> None:
         drawn.check(made)
         made._run = NumpyProducts(products)
         drawn.check(made)
+
+
+@pytest.mark.parametrize("dtype", "sdcz")
+def test_operands_are_read_and_results_scaled_as_alpha_and_beta_say(
+    dtype: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By every plan: OpenBLAS multiplies small matrices by an alpha of 0, and takes a beta of 0 + NaN i for 0."""
+    for name, value in (("PIECE_BYTES", 64), ("LEAST", 2), ("RUN_BYTES", 0)):
+        monkeypatch.setattr(blocking, name, value)
+    stated = Contraction("bik,bkj->bji", {"b": 2, "i": 6, "k": 5, "j": 7}, dtype)
+    a, b, c = (np.ones(stated.shape(name), TYPES[dtype]) for name in "abc")
+    nothing, every = np.full_like(a, np.nan), list(space.plans(merge(stated)))
+    pieces = [found for x in every if (found := blocking.blocked(stated, x)) is not None]
+    assert pieces
+    for products in [*every, *pieces]:
+        made = blocks.executed(stated, products)
+        for alpha, beta in ((0, 0), (-0.0, 1), (0, -2)):
+            c[...] = 3 if beta else np.nan
+            made.run(nothing, b, c, alpha, beta)
+            assert (c == 3 * beta).all(), products.plan
+        c[...] = 3
+        made.run(a, b, c, 1, complex(0, np.nan) if dtype in "cz" else np.nan)
+        assert np.isnan(c).all(), products.plan
 
 
 @pytest.mark.parametrize("seed", range(500, 560))

@@ -11,7 +11,7 @@ from ..lazy_dataclasses import replace
 from ..operands.operand import Array
 from ..problem.contraction import OPERANDS, Contraction
 from .blocking import inner
-from .copies import copy_of, reversing, scratch
+from .copies import copy_of, reversing, scale_result, scratch
 from .execution import Execution
 from .fused.plan import Fused
 from .gemm import conjugated
@@ -62,6 +62,9 @@ class Pieces:
 
     def run(self, a: Array, b: Array, c: Array, alpha: complex = 1, beta: complex = 0) -> None:
         """As `Execution.run`."""
+        if not alpha:
+            scale_result(c, beta)
+            return
         arrays = [x if cut is None else x[cut] for x, cut in zip((a, b, c), self._reversing, strict=True)]
         whole = arrays[A], arrays[B], arrays[C]
         for copy in self._copies:

@@ -48,10 +48,11 @@ class Execution:
         self._plain = not (changed or self._backwards)
 
     def run(self, a: Array, b: Array, c: Array, alpha: complex = 1, beta: complex = 0) -> None:
-        """`c <- alpha * a b + beta * c`. The arrays have the contraction's shapes, strides and type."""
-        if self._plain:
+        """`c <- alpha * a b + beta * c`. The arrays have the contraction's shapes, strides and type. Where alpha is 0, a
+        and b are not read: OpenBLAS's kernels of small matrices would."""
+        if self._plain and alpha:
             self._run(a, b, c, alpha, beta)
-        elif self._no_sum:
+        elif self._no_sum or not alpha:
             scale_result(c, beta)
         elif not self._nothing:
             arrays = [a, b, c]

@@ -59,7 +59,8 @@ class BlasLoops:
 
     def _job(self, alpha: complex, beta: complex) -> tuple[int, Array, Array]:
         """The address of a job with these scalars, which native code only reads, and what keeps it."""
-        scalars, words = np.array([alpha, beta, 1], self._scalars), self._words.copy()
+        given = beta if beta == beta else beta * beta  # all of it is NaN then: OpenBLAS takes 0 + NaN i for 0
+        scalars, words = np.array([alpha, given, 1], self._scalars), self._words.copy()
         size, start, base = self._scalars.itemsize, data_address(scalars), data_address(words)
         letters = base + words.nbytes - 8 * (LETTERS + NUMBERS)
         numbers = letters + 8 * LETTERS

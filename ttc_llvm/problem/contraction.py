@@ -144,9 +144,12 @@ def _sizes(given: Contraction) -> tuple[tuple[str, int], ...]:
     stated: Any = given.size
     pairs = stated.items() if isinstance(stated, Mapping) else arguments.sequence("size", stated, ProblemError)
     try:
-        known = {index: extent for index, extent in pairs}
+        listed = [(index, extent) for index, extent in pairs]
+        known = dict(listed)
     except (TypeError, ValueError):
         raise ProblemError(f"size {shown(given.size)} is no mapping of indices to extents") from None
+    if len(known) != len(listed):
+        raise ProblemError(f"size {shown(listed)} has an index twice")
     wanted = dict.fromkeys("".join(operands))
     for index in wanted:
         if index not in known:
