@@ -13,16 +13,28 @@ LOOPS, SUMMED, AXES = 96, 104, 112  # loops; those that are summed over, the las
 AXIS = 32  # bytes: extent, strides of the left operand, the right one and the result, in bytes
 
 
-def run_products(job: int, left: int, right: int, result: int) -> int:
-    """Call gemm for each value of the loops. The first product of those that are summed up takes beta, others 1."""
+def run_products(left: int, right: int, result: int, job: int, scratch: int, begin: int, end: int) -> int:
+    """Call gemm for each value of the loops, in the tasks from begin to end: values of those that are not summed over.
+    The first product of those that are summed up takes beta, others 1."""
     loops = load64(job + LOOPS)
     outer = loops - load64(job + SUMMED)
     counters = local(8 * MOST_LOOPS)
     for axis in range(loops):
         store64(counters + 8 * axis, 0)
-    level = 0
+    rest = begin
+    level = outer - 1
+    while level >= 0 and rest > 0:
+        axis = job + AXES + AXIS * level
+        at = rest % load64(axis)
+        rest = rest // load64(axis)
+        store64(counters + 8 * level, at)
+        left += at * load64(axis + 8)
+        right += at * load64(axis + 16)
+        result += at * load64(axis + 24)
+        level -= 1
+    task = begin
     fresh = 1
-    while level >= 0:
+    while task < end:
         call(
             load64(job + GEMM), load64(job + TRANSPOSED_A), load64(job + TRANSPOSED_B), load64(job + ROWS),
             load64(job + COLUMNS), load64(job + DEPTH), load64(job + ALPHA), left, load64(job + LEADING_A), right,
@@ -44,4 +56,5 @@ def run_products(job: int, left: int, right: int, result: int) -> int:
             result -= load64(axis + 24) * (count - 1)
             level -= 1
         fresh = 1 if level < outer else 0
+        task += fresh
     return 0

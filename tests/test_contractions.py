@@ -9,6 +9,7 @@ import random
 import subprocess
 import sys
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -42,8 +43,10 @@ from ttc_llvm.contractions.fused import rates as fused_rates
 from ttc_llvm.contractions.fused import stored_speeds as fused_speeds
 from ttc_llvm.contractions.gemm import Gemm, gemm, passes
 from ttc_llvm.contractions.merged import Form, Merged, merge
+from ttc_llvm.contractions import products as products_module
 from ttc_llvm.contractions.products import BlasLoops, NumpyProducts
 from ttc_llvm.contractions.speeds import LONG, MILLION, SHORT, Speed
+from ttc_llvm.runtime.pool import Call
 from ttc_llvm.tuning.database.database import Database
 
 Array = npt.NDArray[Any]
@@ -321,6 +324,50 @@ def test_blas_runs_every_plan_without_conjugation_in_place() -> None:
                 assert isinstance(Execution(drawn.stated, products)._run, BlasLoops)
 
 
+@pytest.mark.parametrize("seed", range(600, 640))
+def test_threads_share_short_products(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever begins at whichever product, and in whichever order."""
+    if blas.scipy_blas() is None:
+        pytest.skip("SciPy is not installed")
+    drawn, calls = Drawn(seed), list[int]()
+
+    def run(call: Call, threads: int, moved: int) -> None:
+        assert threads == 3
+        parts = sorted({0, random.Random(seed).randint(0, call.tasks), call.tasks})
+        calls.extend(parts[1:])
+        for begin, end in [*pairwise(parts)][::-1]:
+            blas.loops()[0](call.a, call.b, call.scalars, call.params, 0, begin, end)
+
+    monkeypatch.setattr(products_module, "LEAST", 0)
+    monkeypatch.setattr(products_module, "runtime", SimpleNamespace(run=run))
+    every = list(space.plans(merge(drawn.stated)))
+    for products in random.Random(seed).sample(every, min(6, len(every))):
+        calls.clear()
+        drawn.check(Execution(drawn.stated, products, 3))
+        outer = [products.merged.indices[k] for k in products.plan.loops if C in products.merged.indices[k].tensors]
+        is_shared = gemm(products) is not None and all(index.extent for index in products.merged.indices)
+        assert not is_shared or bool(calls) == (math.prod(index.extent for index in outer) > 1)
+
+
+def test_threads_that_share_products_take_less_time() -> None:
+    """Of a prediction, too; long products are left to the threads of BLAS."""
+    known = known_speeds()
+    for m, tasks in ((20, 30), (300, 1)):
+        stated = Contraction("lik,lkj->lij", {"l": 30, "i": m, "k": m, "j": m}, "d")
+        products = next(space.plans(merge(stated)))
+        assert products_module.shared_tasks(products, None) == (tasks if blas.is_published() else 1)
+        share = 0.5 if tasks > 1 and blas.is_published() else 1
+        one, two = ((known.seconds(products, threads) - known.run) for threads in (1, 2))
+        assert two == pytest.approx(share * one)
+    draw = np.random.default_rng(1)
+    stated = Contraction("lik,lkj->lij", {"l": 301, "i": 40, "k": 40, "j": 40}, "d")
+    a, b = (draw.standard_normal(stated.shape(name)) for name in "ab")
+    c = np.empty(stated.shape("c"))
+    for _ in range(3):
+        Execution(stated, next(space.plans(merge(stated))), 2).run(a, b, c)
+        assert np.allclose(c, a @ b)
+
+
 A, B, C = range(3)
 BY_HAND: list[tuple[str, tuple[tuple[int, ...], ...]]] = [
     ("ij,jk->ik", ((A,), (B,), (C,))),
@@ -386,7 +433,7 @@ def test_rates_rank_copies_behind_products_in_place() -> None:
     every = (*SHORT.corners, *LONG.corners)
     every_speed = {sizes: min(1e10, 1e7 * max(sizes) * min(sizes)) for sizes in every}
     speed = Speed(every_speed, every_speed, ((0.0, 1.0, 2.0),) * 4)
-    fetched = ((1e-10,) * 4, (1e-10,) * 4), (1e-11, 1e-10)
+    fetched = ((1e-10,) * 4, (1e-10,) * 4), (1e-11, 1e-10, 1e-10)
     speeds = dict.fromkeys(rates.LAYOUTS, speed)
     known = rates.Rates(speeds, 1e-6, 1e-6, *fetched, (2e10, 2e10, 1e10, 1e10), 1e-6, 0.0, splitting.NO_GAINS)
     merged = merge(Contraction("ij,jk->ik", dict.fromkeys("ijk", 512)))
@@ -401,7 +448,7 @@ def test_rates_rank_copies_behind_products_in_place() -> None:
 def test_copies_whose_rows_become_columns_take_longer() -> None:
     """Rows that stay rows do not, where they are of some lines."""
     speeds = dict.fromkeys(rates.LAYOUTS, Speed({}, {}, ((),) * 4))
-    fetched = ((0.0,) * 4,) * 2, (0.0, 0.0)
+    fetched = ((0.0,) * 4,) * 2, (0.0, 0.0, 0.0)
     known = rates.Rates(speeds, 0.0, 0.0, *fetched, (1e12, 1e10, 4e10, 2e10), 0.0, 0.0, splitting.NO_GAINS)
     for k, order, speed in ((80, (0, 1, 2), 4e10), (80, (1, 0, 2), 4e10), (80, (0, 2, 1), 2e10), (20, (1, 0, 2), 2e10)):
         merged = merge(Contraction("ijk,kl->jil", {"i": 2000, "j": 1999, "k": k, "l": 8}, "d"))
@@ -415,7 +462,7 @@ def test_columns_in_one_set_of_the_first_cache_take_longer(apart: int, columns: 
     """A cache of 32 to 64 KiB has room for eight to sixteen lines that are pages apart."""
     flat = {kind: dict.fromkeys(grid.corners, 1e12) for kind, grid in (("short", SHORT), ("long", LONG))}
     speed = Speed(flat["short"], flat["long"], ((0.0, 1.0, 2.0),) * 4)
-    fetched = ((0.0,) * 4,) * 2, (0.0, 0.0)
+    fetched = ((0.0,) * 4,) * 2, (0.0, 0.0, 0.0)
     speeds, gains = dict.fromkeys(rates.LAYOUTS, speed), splitting.NO_GAINS
     known = rates.Rates(speeds, 0.0, 0.0, *fetched, (1e12,) * 4, 0.0, 1e-8, gains)
     size = {"j": columns, "i": 4, "k": 8}

@@ -29,10 +29,11 @@ LINE = 64
 PAGE = 4 << 10  # bytes within which processors prefetch by themselves what follows
 BEYOND = 56 << 20  # bytes that a last cache of 32 MiB does not keep
 MOST_RUNS = 16  # of rows or columns that are packed together
-# The words of a carry: whether a tile begins its lines, and whether the next one does not go on; the offset in C of the
-# run of rows that would go on, -1 = none, and that of its last tile. Behind them are lines, those of columns that are
-# not whole yet.
+# The words of a carry: whether a tile begins its lines; whether the next one does not go on, with `BROKEN` where a
+# column within the tile does not; the offset in C of the run of rows that would go on, -1 = none, and that of its last
+# tile. Behind them are lines, those of columns that are not whole yet.
 STARTS, ENDS, NEXT, LAST, PARTIAL = 0, 8, 16, 24, 64
+BROKEN = 2
 CARRY_BYTES = PARTIAL + LINE * MOST_COLUMNS
 MOST_HELD = 512  # runs whose last lines wait for the next block
 BY_BATCH, BY_ROWS, BY_COLUMNS = range(3)  # sides

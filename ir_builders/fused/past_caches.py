@@ -11,7 +11,9 @@ from .packing import fetch_turns
 from .rows_of_c import IN_A_ROW, IN_HALVES
 from .tiles import tile
 
-EVEN, JOINED = 1, 2  # of a tile of columns: whole lines from one to each other; each where the run of rows before ends
+EVEN, JOINED, BROKEN = 1, 2, 4
+"""Of a tile of columns: whole lines from one to each other; each where the run of rows before ends; but for one of
+them, which begins elsewhere."""
 
 
 def inspect_columns(job: int, scratch: int, n: int) -> int:
@@ -19,16 +21,20 @@ def inspect_columns(job: int, scratch: int, n: int) -> int:
     if load64(job + f.STREAMED) == 0:
         return 0
     tile, run, of_c = load64(job + f.TILE_N), innermost(job, f.M_AXES), scratch + load64(job + f.COLUMNS_C)
+    lines = load64(job + f.TILE_M) * load64(job + f.SIZE)
     step = run * load64(job + f.SIZE) if run == load64(job + f.TILE_M) or 2 * run == load64(job + f.TILE_M) else 0
     for number in range(n // tile):
-        found = EVEN | JOINED if step else EVEN
+        found, places = EVEN | JOINED if step else EVEN, of_c + 8 * tile * number
         for k in range(1, tile):
-            if load64(of_c + 8 * k) - load64(of_c + 8 * k - 8) != step:
+            is_apart = load64(places + 8 * k) - load64(places + 8 * k - 8) != step
+            is_even = (load64(places + 8 * k) - load64(places)) % f.LINE == 0
+            if is_apart and (found & JOINED == 0 or found & BROKEN or not is_even or k * step % lines != 0):
                 found &= EVEN
-            if (load64(of_c + 8 * k) - load64(of_c)) % f.LINE != 0:
-                found &= JOINED
+            elif is_apart:
+                found |= BROKEN
+            if not is_even:
+                found &= JOINED | BROKEN
         store64(scratch + load64(job + f.ACROSS) + 8 * number, found)
-        of_c += 8 * tile
     return 0
 
 
@@ -52,9 +58,9 @@ def stream_tiles(
     of_rows, of_columns = scratch + load64(job + f.ROWS_C), scratch + load64(job + f.COLUMNS_C)
     flags, across = scratch + load64(job + f.FLAGS), scratch + load64(job + f.ACROSS)
     first, by_rows, most = scratch + load64(job + f.CARRY), (load64(across) & JOINED) != 0, held(job)
-    outer, inner, step = (n + tile_n - 1) // tile_n, (m + tile_m - 1) // tile_m, tile_m * size
+    outer, inner, step = (n + tile_n - 1) // tile_n, (m + tile_m - 1) // tile_m, size
     if by_rows:
-        outer, inner, step = inner, outer, tile_n * innermost(job, f.M_AXES) * size
+        outer, inner, step = inner, outer, innermost(job, f.M_AXES) * size
     carry, goes_on, last, last_rows, last_columns, fetched = first, 0, 0, 0, 0, 0
     to_fetch = turns * load64(job + f.RUN) * k
     share = (to_fetch + outer * inner - 1) // (outer * inner)
@@ -78,14 +84,16 @@ def stream_tiles(
                     is_held = how == BY_ROWS and by_rows == 0 and number < most
                     carry = first + f.CARRY_BYTES * (1 + number) if is_held else first
                     starts = begins(c, rows, columns, carry) != 0
-                here, there = columns if by_rows else rows, 8 * (tile_n if by_rows else tile_m)
-                goes_on = (how == BY_ROWS) != by_rows and j + 1 < inner and load64(here + there) == load64(here) + step
+                following = columns + 8 * tile_n if by_rows else rows + 8 * tile_m
+                ends_at = load64(following - 8) + step
+                goes_on = (how == BY_ROWS) != by_rows and j + 1 < inner and load64(following) == ends_at
                 last, last_rows, last_columns = how, rows, columns
                 store64(carry + f.STARTS, starts)
-                store64(carry + f.ENDS, goes_on == 0 and carry == first)
+                is_broken = how != BY_ROWS and (load64(across + 8 * column) & BROKEN) != 0
+                store64(carry + f.ENDS, (goes_on == 0 and carry == first) + f.BROKEN * is_broken)
                 if goes_on == 0 and carry != first:
                     store64(carry + f.LAST, load64(rows))
-                    store64(carry + f.NEXT, load64(rows) + step)
+                    store64(carry + f.NEXT, ends_at)
                     last = 0
             if how:
                 of_a, of_b = panels_a + tile_m * size * k * row, panels_b + tile_n * size * k * column

@@ -4,6 +4,7 @@ of a line waits for the tile that goes on."""
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 
 from llvmlite import ir
 
@@ -63,6 +64,10 @@ class _Run:
     place: ir.Value
     registers: Sequence[ir.Value]
 
+    def end(self, b: ir.IRBuilder) -> ir.Value:
+        """The address behind them."""
+        return at(b, self.place, len(self.registers) * f.LINE)
+
 
 def _switch(tile: Tile, body: Callable[[int], None]) -> None:
     """What is done for each way, and the end of the function."""
@@ -80,19 +85,23 @@ def _switch(tile: Tile, body: Callable[[int], None]) -> None:
 
 
 def _fetch(tile: Tile) -> None:
-    """Prefetch the lines that are written in part, of tiles that begin some or that others do not go on from."""
+    """Prefetch the lines that are written in part, of tiles that begin some, or that others do not go on from, or one
+    of whose columns begins elsewhere."""
     b = tile.b
-    starts, ends = (
-        b.icmp_signed("!=", load(b, at(b, tile.arguments["carry"], field), I64, 8), i64(0))
-        for field in (f.STARTS, f.ENDS)
-    )
-    with guarded(b, b.or_(starts, ends), "fetch"):
+    starts, ends = (load(b, at(b, tile.arguments["carry"], field), I64, 8) for field in (f.STARTS, f.ENDS))
+    with guarded(b, b.icmp_signed("!=", b.or_(starts, ends), i64(0)), "fetch"):
+        starting, ending = (b.icmp_signed("!=", b.and_(flags, i64(1)), i64(0)) for flags in (starts, ends))
         for way in (BY_ROWS, BY_COLUMNS, BY_HALVES):
             with guarded(b, b.icmp_signed("==", tile.arguments["way"], i64(way)), "fetch"):
-                for run in _runs(tile, _unknown(tile.kernel), way):
-                    size = len(run.registers) * f.LINE
-                    for is_met, offset, other in ((starts, 0, size), (ends, size, 0)):
-                        prefetch(tile.module, b, at(b, run.place, b.select(is_met, i64(offset), i64(other))))
+                for runs in _slots(tile, _unknown(tile.kernel), way):
+                    first, last = runs[0].place, runs[-1].end(b)
+                    for is_met, place, other in ((starting, first, last), (ending, last, first)):
+                        prefetch(tile.module, b, b.select(is_met, place, other))
+                    for run, following in pairwise(runs):
+                        end = run.end(b)
+                        with guarded(b, b.icmp_unsigned("!=", end, following.place), "broken"):
+                            prefetch(tile.module, b, end)
+                            prefetch(tile.module, b, following.place)
 
 
 def _unknown(kernel: MicroKernel) -> list[list[ir.Value]]:
@@ -101,31 +110,56 @@ def _unknown(kernel: MicroKernel) -> list[list[ir.Value]]:
 
 
 def _write(tile: Tile, values: list[list[ir.Value]], way: int) -> None:
-    runs = _runs(tile, values, way)
+    slots = _slots(tile, values, way)
     if way == BY_LINES:
-        for run in runs:
+        for (run,) in slots:
             for k, value in enumerate(run.registers):
                 store_non_temporal(tile.module, tile.b, value, at(tile.b, run.place, k * f.LINE), f.LINE)
         return
-    b, past = tile.b, _past(tile, runs[0].place)
+    b, past = tile.b, _past(tile, slots[0][0].place)
     starts = b.icmp_signed("!=", load(b, at(b, tile.arguments["carry"], f.STARTS), I64, 8), i64(0))
     numbers = b.add(_counted(), splat(b, b.trunc(b.sub(i64(WORDS), past), I32), WORDS))
-    for slot, run in enumerate(runs):
-        line, before = at(b, run.place, b.mul(past, i64(-WORD))), _partial(tile, slot)
-        for k, value in enumerate(run.registers):
-            words = b.bitcast(value, before.type)
-            joined, where = _joined(tile, before, numbers, words), at(b, line, k * f.LINE)
-            if k > 0:
-                store_non_temporal(tile.module, b, joined, where, f.LINE)
-            else:
-                with b.if_else(starts) as (then, otherwise):
-                    with then:
-                        mask = b.icmp_signed(">=", _counted(), splat(b, b.trunc(past, I32), WORDS))
-                        masked_store(tile.module, b, joined, where, mask, WORD)
-                    with otherwise:
-                        store_non_temporal(tile.module, b, joined, where, f.LINE)
-            before = words
+    for slot, runs in enumerate(slots):
+        before, end = _partial(tile, slot), None
+        for run in runs:
+            begins = starts if end is None else b.icmp_unsigned("!=", run.place, end)
+            before = _write_run(tile, run, (before, numbers, past), begins, end)
+            end = run.end(b)
         store(b, before, at(b, tile.arguments["carry"], f.PARTIAL + slot * f.LINE), f.LINE)
+
+
+def _write_run(
+    tile: Tile, run: _Run, joined: tuple[ir.Value, ir.Value, ir.Value], begins: ir.Value, end: ir.Value | None
+) -> ir.Value:
+    """Write a run, whose first line begins with what is left of the register before, if it does not begin some itself:
+    the rest of those behind this tile's run before is written then, which ended there. The last register is left."""
+    b, (before, numbers, past) = tile.b, joined
+    line = at(b, run.place, b.mul(past, i64(-WORD)))
+    for k, value in enumerate(run.registers):
+        words, where = b.bitcast(value, before.type), at(b, line, k * f.LINE)
+        whole = _joined(tile, before, numbers, words)
+        if k > 0:
+            store_non_temporal(tile.module, b, whole, where, f.LINE)
+        else:
+            with b.if_else(begins) as (then, otherwise):
+                with then:
+                    if end is not None:
+                        _write_rest(tile, (before, numbers, past), end)
+                    mask = b.icmp_signed(">=", _counted(), splat(b, b.trunc(past, I32), WORDS))
+                    masked_store(tile.module, b, whole, where, mask, WORD)
+                with otherwise:
+                    store_non_temporal(tile.module, b, whole, where, f.LINE)
+        before = words
+    return before
+
+
+def _write_rest(tile: Tile, joined: tuple[ir.Value, ir.Value, ir.Value], end: ir.Value) -> None:
+    """The first words of the line in which a run ends, if it is not whole."""
+    b, (before, numbers, past) = tile.b, joined
+    mask = b.icmp_signed("<", _counted(), splat(b, b.trunc(past, I32), WORDS))
+    rest = _joined(tile, before, numbers, before)
+    with guarded(b, b.icmp_signed(">", past, i64(0)), "rest"):
+        masked_store(tile.module, b, rest, at(b, end, b.mul(past, i64(-WORD))), mask, WORD)
 
 
 def _flush(tile: Tile, way: int) -> None:
@@ -133,33 +167,30 @@ def _flush(tile: Tile, way: int) -> None:
     b = tile.b
     if way == BY_LINES:
         return
-    runs = _runs(tile, _unknown(tile.kernel), way)
-    past = _past(tile, runs[0].place)
+    slots = _slots(tile, _unknown(tile.kernel), way)
+    past = _past(tile, slots[0][0].place)
     numbers = b.add(_counted(), splat(b, b.trunc(b.sub(i64(WORDS), past), I32), WORDS))
-    mask = b.icmp_signed("<", _counted(), splat(b, b.trunc(past, I32), WORDS))
-    for slot, run in enumerate(runs):
-        end = at(b, run.place, len(run.registers) * f.LINE)
-        before = _partial(tile, slot)
-        rest = _joined(tile, before, numbers, before)
-        with guarded(b, b.icmp_signed(">", past, i64(0)), "rest"):
-            masked_store(tile.module, b, rest, at(b, end, b.mul(past, i64(-WORD))), mask, WORD)
+    for slot, runs in enumerate(slots):
+        _write_rest(tile, (_partial(tile, slot), numbers, past), runs[-1].end(b))
 
 
-def _runs(tile: Tile, values: list[list[ir.Value]], way: int) -> list[_Run]:
-    """The runs of a tile, which all begin so far behind a line."""
+def _slots(tile: Tile, values: list[list[ir.Value]], way: int) -> list[list[_Run]]:
+    """The runs of a tile, which all begin so far behind a line: those that go on from each other, but for one."""
     if way in (BY_LINES, BY_ROWS):
-        return [_Run(column_at(tile, column), registers) for column, registers in enumerate(values)]
+        return [[_Run(column_at(tile, column), registers)] for column, registers in enumerate(values)]
     if way == BY_COLUMNS:
-        return [_Run(column_at(tile, 0), [value for column in values for value in column])]
-    lanes = tile.kernel.lanes // 2
-    halves = [[(value, first) for value in column for first in (0, lanes)] for column in values]
-    middle = tile.kernel.vectors
-    parts = [[x for column in halves for x in column[cut]] for cut in (slice(middle), slice(middle, None))]
-    rows = 0, middle * tile.kernel.group // 2
-    return [
-        _Run(column_at(tile, 0, row), [_both(tile, *pair) for pair in zip(part[::2], part[1::2], strict=True)])
-        for row, part in zip(rows, parts, strict=True)
-    ]
+        return [[_Run(column_at(tile, column), registers) for column, registers in enumerate(values)]]
+    lanes, middle = tile.kernel.lanes // 2, tile.kernel.vectors
+    slots: list[list[_Run]] = [[], []]
+    for number in range(0, len(values), 2):
+        pair = values[number : number + 2]
+        halves = [[(value, first) for value in column for first in (0, lanes)] for column in pair]
+        for slot, cut in enumerate((slice(middle), slice(middle, None))):
+            parts = [x for column in halves for x in column[cut]]
+            registers = [_both(tile, *both) for both in zip(parts[::2], parts[1::2], strict=True)]
+            place = column_at(tile, number, slot * middle * tile.kernel.group // 2)
+            slots[slot].append(_Run(place, registers))
+    return slots
 
 
 def _both(tile: Tile, one: tuple[ir.Value, int], other: tuple[ir.Value, int]) -> ir.Value:

@@ -18,7 +18,7 @@ from ..runtime.once import once
 from ..runtime.pool import cpu_count
 from ..runtime.stored_code import compiled_functions, native
 
-ABI, LOOPS = "1", "run_products"  # of the native loops: ABI is raised when they, or their job, change
+ABI, LOOPS = "2", "run_products"  # of the native loops: ABI is raised when they, or their job, change
 THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_CORETYPE")
 INT_MAX = (1 << 31) - 1
 _SOURCE = "scipy.linalg.cython_blas"
@@ -116,7 +116,8 @@ def _bits(signature: bytes) -> int | None:
 
 
 @once
-def loops() -> Any:
-    """`ir_builders.gemm_loops.run_products` as a function of addresses; without the interpreter lock."""
+def loops() -> tuple[Any, int]:
+    """`ir_builders.gemm_loops.run_products` as a function of addresses, without the interpreter lock; and its address,
+    as a kernel's."""
     code = native("loops around matrix products", ABI, (LOOPS,), lambda: compiled_functions({LOOPS: "gemm_loops"}))
-    return code.function(LOOPS, ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_int64] * 4))
+    return code.function(LOOPS, ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_int64] * 7)), code.address(LOOPS)

@@ -34,7 +34,7 @@ class Execution:
         merged = products.merged
         self.conjugated = conjugated(products)
         self.products, self._contraction = products, contraction
-        self._run = products_of(products, gains)
+        self._run = products_of(products, gains, threads)
         self._copies = copies(contraction, products)
         self.scratch = scratch_bytes(self._copies)
         self._dtype = dtypes.to_numpy(contraction.element)

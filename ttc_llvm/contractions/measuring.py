@@ -17,7 +17,8 @@ TINY, THIN, EDGE = 4, 16, 256
 SURVEY: tuple[Sizes, ...] = ((480, 480, 480), (128, 48, 128), (16, 16, 16), (480, 16, 16), (16, 480, 16))
 """Products whose speeds tell most about others."""
 TALL, WAIST = 1536, 64  # extents of a product that is cut
-READ: Sizes = (16, 16, 128)  # short products that read a matrix from beyond the caches,
+READ: Sizes = (16, 16, 128)  # short products that read a matrix from beyond the caches, in strips:
+STRIPS: tuple[Sizes, ...] = (48, 48, 256), (72, 48, 192), (96, 32, 192)
 WRITTEN = ("ik,lkj->lij", (144, 24, 32)), ("ik,lkj->ilj", (24, 24, 16)), ("ik,lkj->ilj", (480, 24, 16))
 """Short products that write there, in one piece, in several, and in many."""
 NEAR_BYTES = 384 << 10  # that they come to together in the caches
@@ -57,7 +58,8 @@ def _measured(clock: Stopwatch) -> Rates:
     run = clock.product(LAYOUTS["N", "N"], (TINY,) * 3, times=TOGETHER) - call
     _survey(clock, tiny)
     short, long = ({kind: _sweep(clock, spec, grid, tiny) for kind, spec in LAYOUTS.items()} for grid in (SHORT, LONG))
-    read = _visit(clock, "lki,kj->lij", READ, tiny), _visit(clock, "kpli,kj->lpij", READ, tiny)
+    strips = middle([_visit(clock, "lki,kj->lij", sizes, tiny) for sizes in STRIPS])
+    read = _visit(clock, "lki,kj->lij", READ, tiny), _visit(clock, "kpli,kj->lpij", READ, tiny), strips
     anywhere, on_lines = (
         (*(_visit(clock, spec, sizes, at=at) for spec, sizes in WRITTEN), _written(clock, tiny, at))
         for at in (ANYWHERE, LINES)

@@ -34,7 +34,7 @@ class Predictions:
             speeds = stored_speeds.measured(self.dtype, self.threads) if copied else None
             copies = sum(speeds.copy(applied.merged, *each) for each in copied) if speeds is not None else 0.0
             return copies + fused_speeds.measured(self.dtype).seconds(applied, self.threads)
-        return stored_speeds.measured(self.dtype, self.threads).seconds(applied)
+        return stored_speeds.measured(self.dtype, self.threads).seconds(applied, self.threads)
 
     @property
     def gains(self) -> Gains:
@@ -81,7 +81,7 @@ def _offer_products(form: Form, speeds: Predictions, rates: Rates, best: First, 
     """Those by a BLAS, with copies or without."""
 
     def admits(copied: Sequence[bool], repeats: int = 1) -> bool:
-        return any(copied) == copying and rates.at_least(form.merged, copied, repeats) <= best.seconds
+        return any(copied) == copying and rates.at_least(form.merged, copied, repeats, speeds.threads) <= best.seconds
 
     for products in plans(form.merged, admits):
         if admits([order is not None for order in products.plan.copies], products.repeats):

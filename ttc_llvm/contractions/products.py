@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import prod
 
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
@@ -11,6 +12,8 @@ from ..operands.addresses import data_address
 from ..operands.operand import Array
 from ..problem import dtypes
 from ..problem.contraction import IndexClass
+from ..runtime import runtime
+from ..runtime.pool import Call
 from . import blas
 from .gemm import Gemm, conjugated, gemm
 from .merged import A, B, C
@@ -19,17 +22,24 @@ from .splitting import COLUMNS, DEPTH, NO_GAINS, ROWS, Gains, Split, split
 
 LETTERS, NUMBERS = 2, 6  # words of a job behind its loops: how operands are transposed; sizes and leading dimensions
 KEPT_JOBS = 16  # of one plan, by alpha and beta
+LEAST = 1 << 17  # multiplications of all products that threads share
+BY_ONE_THREAD = 1 << 18  # multiplications of a product for which a BLAS wakes no threads of its own
+PRODUCTS_OF_AN_ITEM = 4  # multiplications that take as long as moving one: so much, at most, is worth waking threads
 Run = Callable[[Array, Array, Array, complex, complex], None]
 """Of A, B, C, alpha and beta. An array begins at its tensor's element 0, and the plan says how the rest lies."""
 
 
 class BlasLoops:
-    """All products of a plan in one native call, or in two where they are cut. Safe in several threads."""
+    """All products of a plan in one native call, or in two where they are cut. Safe in several threads.
 
-    __slots__ = ("_code", "_jobs", "_rest", "_scalars", "_swapped", "_words")
+    threads: that share them, None = those of `set_num_threads` at each call."""
 
-    def __init__(self, products: Products, gemm: Gemm, found: blas.Blas, cut: Split | None = None) -> None:
-        self._swapped, self._code = gemm.swapped, blas.loops()
+    __slots__ = ("_jobs", "_loops", "_moved", "_rest", "_scalars", "_swapped", "_tasks", "_threads", "_words")
+
+    def __init__(
+        self, products: Products, gemm: Gemm, found: blas.Blas, cut: Split | None = None, threads: int | None = 1
+    ) -> None:
+        self._swapped, self._threads, self._loops = gemm.swapped, threads, blas.loops()
         element = dtypes.dtype(products.merged.dtype)
         self._scalars = dtypes.to_numpy(element)
         axes, outer = _axes(products, gemm, element.itemsize), _outer(products)
@@ -37,11 +47,13 @@ class BlasLoops:
         if cut is not None:
             steps = _steps(gemm, cut, element.itemsize)
             if cut.rest:
-                rest = BlasLoops(products, cut.part(gemm, cut.rest), found)
+                rest = BlasLoops(products, cut.part(gemm, cut.rest), found, None, threads)
                 self._rest = rest, tuple(step * cut.parts for step in steps), cut.side == DEPTH
             axes.insert(len(axes) if cut.side == DEPTH else outer, (cut.parts, *steps))
             outer += cut.side != DEPTH
             gemm = cut.part(gemm, cut.size)
+        self._tasks = prod(axis[0] for axis in axes[:outer])
+        self._moved = prod(products.sizes) * products.repeats * element.itemsize // PRODUCTS_OF_AN_ITEM
         self._words = _words(axes, len(axes) - outer, gemm, found.addresses[products.merged.dtype])
         self._jobs: dict[tuple[complex, complex], tuple[int, Array, Array]] = {}
 
@@ -51,8 +63,13 @@ class BlasLoops:
         self._run(data_address(left), data_address(right), data_address(c), alpha, beta)
 
     def _run(self, left: int, right: int, result: int, alpha: complex, beta: complex) -> None:
-        found = self._jobs.get((alpha, beta)) or self._job(alpha, beta)
-        self._code(found[0], left, right, result)
+        job, *_ = self._jobs.get((alpha, beta)) or self._job(alpha, beta)
+        code, address = self._loops
+        if self._threads == 1:
+            code(left, right, result, job, 0, 0, self._tasks)
+        else:
+            threads = runtime.num_threads() if self._threads is None else self._threads
+            runtime.run(Call(address, left, right, result, job, 0, self._tasks), threads, moved=self._moved)
         if self._rest is not None:
             rest, steps, is_added = self._rest
             rest._run(left + steps[0], right + steps[1], result + steps[2], alpha, 1 if is_added else beta)
@@ -86,6 +103,17 @@ def _axes(products: Products, gemm: Gemm, itemsize: int) -> list[tuple[int, ...]
 def _outer(products: Products) -> int:
     """The number of loops that are not summed over; they come first."""
     return sum(products.merged.indices[number].kind is not IndexClass.K for number in products.plan.loops)
+
+
+def shared_tasks(products: Products, cut: Split | None) -> int:
+    """The parts of a plan's products that our threads share; 1 where a BLAS may share each product among its own, or
+    one thread is done by the time that another is awake."""
+    work = prod(products.sizes)
+    is_short = work <= BY_ONE_THREAD or cut is not None
+    if not (is_short and work * products.repeats >= LEAST and blas.is_published()):
+        return 1
+    outer = products.merged.extent(products.plan.loops[: _outer(products)])
+    return outer * (1 if cut is None or cut.side == DEPTH else cut.parts)
 
 
 def _steps(gemm: Gemm, cut: Split, itemsize: int) -> tuple[int, ...]:
@@ -155,9 +183,11 @@ def _add(left: Array, right: Array, result: Array, alpha: complex, beta: complex
         result += product
 
 
-def products_of(products: Products, gains: Gains = NO_GAINS) -> Run:
-    """The faster of both that can run a plan here. gains: of long products that are cut."""
+def products_of(products: Products, gains: Gains = NO_GAINS, threads: int | None = 1) -> Run:
+    """The faster of both that can run a plan here. gains: of long products that are cut; threads: that share short
+    ones, None = those of `set_num_threads` at each call."""
     found, call = blas.scipy_blas(), gemm(products)
     if found is not None and call is not None and found.admits(*products.sizes, *call.leading):
-        return BlasLoops(products, call, found, split(call, gains))
+        cut = split(call, gains)
+        return BlasLoops(products, call, found, cut, threads if shared_tasks(products, cut) > 1 else 1)
     return NumpyProducts(products)

@@ -9,10 +9,12 @@ from ..errors import PlanError
 from ..lazy_dataclasses import dataclass
 from ..problem import dtypes
 from ..runtime import backend
+from .copies import LINE
 from .gemm import Gemm, gemm, passes
 from .last_cache import AGAIN, share_beyond
-from .merged import C, Merged
+from .merged import A, B, C, Merged
 from .plan import Products
+from .products import shared_tasks
 from .speeds import LONG, MILLION, SHORT, TURNS, Grid, Sizes, Speed
 from .splitting import SIDES, Gains, Split, kind, split
 from .traffic import MANY, NEAR_BYTES, traffic
@@ -36,9 +38,9 @@ class Rates:
     for its products; call: of a product of nothing; written: seconds that each byte of a result beyond all caches
     takes, of short products that write it in one piece each, in several and in many, and of long products; the same of
     results whose columns begin on cache lines; read: seconds that each byte of an operand takes which is fetched from
-    beyond them, in few pieces and in many; copied: bytes read and written a second by copies in a core's
-    own caches, by small ones of what has left these, and by large ones beyond all caches, of rows that stay rows, and
-    of others; start: seconds of a copy of nothing; crowd: of each column of a product's result, at least, where these
+    beyond them, in few pieces, in many, and in strips (`_by_strips`); copied: bytes read and written a second by copies
+    in a core's own caches, by small ones of what has left these, and by large ones beyond all caches, of rows that stay
+    rows, and of others; start: seconds of a copy of nothing; crowd: of each column of a product's result, at least, where these
     share few sets of the first cache; gains: of cutting long products, and of operands on cache lines.
     """
 
@@ -46,23 +48,23 @@ class Rates:
     run: float
     call: float
     written: tuple[tuple[float, ...], tuple[float, ...]]
-    read: tuple[float, float]
+    read: tuple[float, float, float]
     copied: tuple[float, float, float, float]
     start: float
     crowd: float
     gains: Gains
 
-    def seconds(self, products: Products) -> float:
-        """The predicted time of a plan."""
+    def seconds(self, products: Products, threads: int = 1) -> float:
+        """The predicted time of a plan on so many threads."""
         far = share_beyond(products.merged)
-        total = products.pieces * (self.run + self._products(products.piece, far))
+        total = products.pieces * (self.run + self._products(products.piece, far, threads))
         return total + sum(self._pass(products, tensor) for tensor in passes(products))
 
-    def _products(self, products: Products, far: float) -> float:
+    def _products(self, products: Products, far: float, threads: int) -> float:
         made = gemm(products)
         if made is None:
-            one, cut = self.products["N", "N"].seconds(products.sizes), None
-            return products.repeats * (self.call + one) + self._fetched(products, made, cut, products.sizes, far)
+            one = self.products["N", "N"].seconds(products.sizes)
+            return products.repeats * (self.call + one) + self._fetched(products, made, None, products.sizes, far)
         cut = split(made, self.gains)
         parts, part = 1.0, made
         if cut is not None:
@@ -71,7 +73,9 @@ class Rates:
         one = self.products[kind(made)].seconds(sizes)
         if prod(sizes) <= MILLION:
             one = max(one / self.gains.on_lines(part), self.crowd * _crowded(part, products.merged.dtype))
-        return products.repeats * parts * (self.call + one) + self._fetched(products, made, cut, sizes, far)
+        total = products.repeats * parts * (self.call + one) + self._fetched(products, made, cut, sizes, far)
+        tasks = shared_tasks(products, cut)
+        return total * -(-tasks // threads) / tasks
 
     def _fetched(
         self, products: Products, call: Gemm | None, cut: Split | None, sizes: Sizes, far: float
@@ -80,8 +84,12 @@ class Rates:
         if not far:
             return 0.0
         a, b, c = traffic(products, call, cut)
-        is_long = prod(sizes) > MILLION
-        read = sum((x.bytes + AGAIN * x.again) * self.read[x.pieces == MANY and not is_long] for x in (a, b))
+        is_long, (few, many, strips) = prod(sizes) > MILLION, self.read
+        ways = [few if is_long or x.pieces != MANY else many for x in (a, b)]
+        if call is not None and not is_long and _by_strips(call, sizes, products.merged.dtype):
+            right = A if call.swapped else B
+            ways[right] = max(ways[right], strips)
+        read = sum((x.bytes + AGAIN * x.again) * way for x, way in zip((a, b), ways, strict=True))
         written = self.written[call is not None and call.on_lines[C]]
         return far * (read + (c.bytes + AGAIN * c.again) * written[-1 if is_long else c.pieces])
 
@@ -90,9 +98,10 @@ class Rates:
         size = merged.bytes[tensor]
         return self.start + 2 * size * self._copied(merged, size, _are_rows(merged, tensor, order))
 
-    def at_least(self, merged: Merged, copied: Sequence[bool], repeats: int = 1) -> float:
-        """The least time of a plan that copies these of A, B and C, whole or in pieces, and calls BLAS so often."""
-        return self.run + repeats * self.call + self.copies(merged, copied)
+    def at_least(self, merged: Merged, copied: Sequence[bool], repeats: int, threads: int) -> float:
+        """The least time of a plan that copies these of A, B and C, whole or in pieces, and calls BLAS so often, on so
+        many threads."""
+        return self.run + repeats * self.call / threads + self.copies(merged, copied)
 
     def copies(self, merged: Merged, copied: Sequence[bool]) -> float:
         """The least time of copies of these of A, B and C, whole or in pieces."""
@@ -128,6 +137,12 @@ def _are_rows(merged: Merged, tensor: int, order: tuple[int, ...]) -> bool:
     return run * dtypes.dtype(merged.dtype).itemsize >= ROW_BYTES
 
 
+def _by_strips(call: Gemm, sizes: Sizes, dtype: str) -> bool:
+    """True where a short product goes through its right operand in strips that are narrower than its rows, and comes
+    back for each further one: columns are taken by few at a time, while vectors of the left operand are whole lines."""
+    return kind(call)[1] != "N" and sizes[0] * dtypes.dtype(dtype).itemsize > LINE
+
+
 def _crowded(call: Gemm, dtype: str) -> int:
     """The columns of a result, if they begin in one or two sets of the first cache, which have no room for so many."""
     step = call.leading[C] * dtypes.dtype(dtype).itemsize
@@ -156,14 +171,14 @@ def from_text(text: str) -> Rates:
         if len(products) != PARTS * len(parts):
             raise ValueError
         speeds = {layout: _speed(*part[:-1]) for layout, part in parts.items()}
-        run, call, start, crowd, few, many, *written = costs
+        run, call, start, crowd, few, many, strips, *written = costs
         near, left, rows, others = _positive(copied)
         lines = {layout: _two(part[-1]) for layout, part in parts.items()}
         gains = Gains(dict(zip(CUTS, _positive(cuts), strict=True)), lines)
         both = tuple(written[:WAYS]), tuple(written[WAYS:])
         if len(both[1]) != WAYS:
             raise ValueError
-        return Rates(speeds, run, call, both, (few, many), (near, left, rows, others), start, crowd, gains)
+        return Rates(speeds, run, call, both, (few, many, strips), (near, left, rows, others), start, crowd, gains)
     except ValueError:
         raise PlanError(f"{text[:60]!r} does not tell the speeds of a machine") from None
 

@@ -83,7 +83,7 @@ def product_seconds(
     cache line where A, B and C begin; times: as in `usual`."""
     extents = dict(zip("ijklp", sizes, strict=False))
     contraction = Contraction(spec, {index: extents[index] for index in extents if index in spec}, dtype)
-    execution = Execution(contraction, next(plans(merge(contraction))), gains=gains)
+    execution = Execution(contraction, next(plans(merge(contraction))), 1, gains)
     a, b, c = (_ones(contraction.shape(name), dtype, begin) for name, begin in zip(OPERANDS, at, strict=True))
     return usual(lambda: execution.run(a, b, c), times)
 

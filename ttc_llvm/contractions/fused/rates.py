@@ -112,12 +112,7 @@ class FusedRates(NamedTuple):
         if fused.is_packed_by_vectors(tensor):
             several = together(fused, tensor, kernel)
             return several * (self.packed if goes_on(fused, tensor) else self.transposed) + (1 - several) * self.picked
-        plan, strides = fused.plan, fused.strides(tensor)
-        side = plan.rows if tensor == fused.tensors[0] else plan.columns
-        nearest = min((*side, *plan.terms), key=strides.__getitem__, default=-1)
-        inside = side[side.index(nearest) + 1 :] if nearest in side else ()
-        lines = fused.merged.extent(inside) * min(fused.sizes[2], plan.block[2])  # until the next element of one
-        return self.picked if lines * LINE <= CACHE_BYTES else self.fetched
+        return self.picked if _until_next(fused, tensor, kernel) * LINE <= CACHE_BYTES else self.fetched
 
     def _turned(self, fused: Fused, tensor: int) -> float:
         """Of an element that is turned: where terms follow what is turned together, it is read in order meanwhile, and
@@ -138,6 +133,21 @@ class FusedRates(NamedTuple):
         if turned is not None and not (terms and fused.strides(left)[terms[-1]] == turned.height):
             read += merged.elements(left) / turned.height * (LINE - size)
         return read * share_beyond(merged) * self.read if read > CACHE_BYTES else 0.0
+
+
+def _until_next(fused: Fused, tensor: int, kernel: MicroKernel) -> int:
+    """Lines of A or B that are packed from by single elements between one element of a line and the next. Where these
+    are terms, others may come with a later block of terms, behind all rows, or columns, of this one."""
+    plan, strides, merged = fused.plan, fused.strides(tensor), fused.merged
+    is_left, depth = tensor == fused.tensors[0], min(fused.sizes[2], plan.block[2])
+    side = plan.rows if is_left else plan.columns
+    nearest = min((*side, *plan.terms), key=strides.__getitem__, default=-1)
+    if nearest not in plan.terms:
+        return depth * merged.extent(side[side.index(nearest) + 1 :] if nearest in side else ())
+    inside = merged.extent(plan.terms[plan.terms.index(nearest) + 1 :])
+    of_line = inside * min(merged.indices[nearest].extent, LINE // kernel.dtype.itemsize)
+    together = kernel.group if is_left else kernel.columns
+    return inside * (together if of_line <= depth else merged.extent(side))
 
 
 def _both(one: float, other: float) -> float:
