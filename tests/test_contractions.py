@@ -42,6 +42,7 @@ from ttc_llvm.contractions.execution import Execution
 from ttc_llvm.contractions.fused import rates as fused_rates
 from ttc_llvm.contractions.fused import stored_speeds as fused_speeds
 from ttc_llvm.contractions.gemm import Gemm, gemm, passes
+from ttc_llvm.contractions.last_cache import share_beyond
 from ttc_llvm.contractions.merged import Form, Merged, merge
 from ttc_llvm.contractions import products as products_module
 from ttc_llvm.contractions.products import BlasLoops, NumpyProducts
@@ -469,6 +470,34 @@ def test_columns_in_one_set_of_the_first_cache_take_longer(apart: int, columns: 
     stated = Contraction("kj,ik->ji", size, "d", None, None, (apart, 1))
     seconds = min(known.seconds(products) for products in space.plans(merge(stated)) if products.plan.copies[2] is None)
     assert (seconds > 0.9e-8 * columns) == is_slow
+
+
+@pytest.mark.parametrize(("spec", "extent", "are_strips"), [
+    ("lki,kj->lij", 48, True), ("lki,kj->lij", 8, False), ("lik,kj->lij", 48, False), ("ik,lkj->lij", 48, False),
+])  # fmt: skip
+def test_right_operands_that_are_read_in_strips_take_longer(spec: str, extent: int, are_strips: bool) -> None:
+    """Short products do that where columns follow each other, in rows of more than a line."""
+    slow = dataclasses.replace(known_speeds(), read=(1e-11, 1e-11, 1e-9))
+    stated = Contraction(spec, {"l": 4000, "i": extent, "k": 48, "j": 48}, "d")
+    products = next(space.plans(merge(stated)))
+    seconds = slow.seconds(products) - dataclasses.replace(slow, read=(1e-11,) * 3).seconds(products)
+    assert (seconds > 0.9e-9 * share_beyond(products.merged) * max(products.merged.bytes[:2])) == are_strips
+
+
+def test_parts_of_products_are_shared() -> None:
+    """Whole long products are a BLAS's, whose threads may share one; parts are cut where our threads gain by them."""
+    products = next(space.plans(merge(Contraction("ik,kj->ij", {"i": 20, "k": 40, "j": 9000}, "d"))))
+    call = gemm(products)
+    assert call is not None
+    gains = splitting.Gains(dict.fromkeys(rates.CUTS, 0.75))
+    assert splitting.split(call, gains) is splitting.split(call, gains, 1, 1) is None
+    cut = splitting.split(call, gains, 1, 2)
+    assert cut is not None and cut.side in (splitting.ROWS, splitting.COLUMNS)
+    assert splitting.tasks(cut, 3) == 3 * cut.parts
+    assert splitting.tasks(None, 3) == splitting.tasks(splitting.Split(splitting.DEPTH, 32, 9, 1), 3) == 3
+    assert splitting.at_a_time(3, 2) == 1.5
+    if blas.is_published():
+        assert products_module.shared_tasks(products, cut) == cut.parts
 
 
 def test_clocks_are_hardly_timed_with_many_runs_together(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -23,7 +23,7 @@ from ttc_llvm.contractions.fused.execution import FusedExecution
 from ttc_llvm.contractions.fused.job import job, turns
 from ttc_llvm.contractions.fused.plan import Fused, FusedPlan, parse
 from ttc_llvm.contractions.last_cache import share_beyond
-from ttc_llvm.contractions.merged import A, C, merge
+from ttc_llvm.contractions.merged import A, B, C, merge
 from ttc_llvm.contractions.predicting import Predictions
 from ttc_llvm.contractions.splitting import NO_GAINS
 from ttc_llvm.contractions.task import ContractionTask
@@ -444,6 +444,18 @@ def test_lines_that_products_share_come_from_the_last_cache_again(monkeypatch: p
     for spec, m in (("bmk,bkn->mnb", 300), ("bmk,bkn->bnm", 300), ("bmk,bkn->mnb", 20)):
         fused = next(space.plans(merge(Contraction(spec, {"m": m, "k": 6, "n": 200, "b": 30}, "d"))))
         found.append(fixed.seconds(fused, 1) / fused.merged.elements(C))
+    assert found[0] > 100 * max(found[1:])
+
+
+def test_terms_of_a_line_that_come_in_later_blocks_are_fetched_again() -> None:
+    """Where those of all rows do not stay in a core's own caches meanwhile."""
+    fixed = rates.FusedRates(*[1e-12] * len(rates.FusedRates._fields))._replace(fetched=1e-6)
+    found = []
+    for rows, depth in ((192, 252), (20, 252), (192, 2000)):
+        merged = merge(Contraction("dac,bcd->ab", {"d": 79, "a": 275, "c": 143, "b": rows}, "d"))
+        (fused, *_) = (x for x in space.plans(merged) if not (any(x.plan.copies) or x.is_packed_by_vectors(B)))
+        fused = replace(fused, plan=replace(fused.plan, block=(*fused.plan.block[:2], depth)))
+        found.append(fixed.seconds(fused, 1))
     assert found[0] > 100 * max(found[1:])
 
 

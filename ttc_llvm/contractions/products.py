@@ -18,7 +18,7 @@ from . import blas
 from .gemm import Gemm, conjugated, gemm
 from .merged import A, B, C
 from .plan import Products
-from .splitting import COLUMNS, DEPTH, NO_GAINS, ROWS, Gains, Split, split
+from .splitting import COLUMNS, DEPTH, NO_GAINS, ROWS, Gains, Split, split, tasks
 
 LETTERS, NUMBERS = 2, 6  # words of a job behind its loops: how operands are transposed; sizes and leading dimensions
 KEPT_JOBS = 16  # of one plan, by alpha and beta
@@ -105,6 +105,11 @@ def _outer(products: Products) -> int:
     return sum(products.merged.indices[number].kind is not IndexClass.K for number in products.plan.loops)
 
 
+def outer_products(products: Products) -> int:
+    """The number of products, or sums of such, that are written to different places."""
+    return products.merged.extent(products.plan.loops[: _outer(products)])
+
+
 def shared_tasks(products: Products, cut: Split | None) -> int:
     """The parts of a plan's products that our threads share; 1 where a BLAS may share each product among its own, or
     one thread is done by the time that another is awake."""
@@ -112,8 +117,7 @@ def shared_tasks(products: Products, cut: Split | None) -> int:
     is_short = work <= BY_ONE_THREAD or cut is not None
     if not (is_short and work * products.repeats >= LEAST and blas.is_published()):
         return 1
-    outer = products.merged.extent(products.plan.loops[: _outer(products)])
-    return outer * (1 if cut is None or cut.side == DEPTH else cut.parts)
+    return tasks(cut, outer_products(products))
 
 
 def _steps(gemm: Gemm, cut: Split, itemsize: int) -> tuple[int, ...]:
@@ -188,6 +192,7 @@ def products_of(products: Products, gains: Gains = NO_GAINS, threads: int | None
     ones, None = those of `set_num_threads` at each call."""
     found, call = blas.scipy_blas(), gemm(products)
     if found is not None and call is not None and found.admits(*products.sizes, *call.leading):
-        cut = split(call, gains)
+        most = runtime.num_threads() if threads is None else threads
+        cut = split(call, gains, outer_products(products), most)
         return BlasLoops(products, call, found, cut, threads if shared_tasks(products, cut) > 1 else 1)
     return NumpyProducts(products)

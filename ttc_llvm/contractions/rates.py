@@ -14,9 +14,9 @@ from .gemm import Gemm, gemm, passes
 from .last_cache import AGAIN, share_beyond
 from .merged import A, B, C, Merged
 from .plan import Products
-from .products import shared_tasks
+from .products import outer_products, shared_tasks
 from .speeds import LONG, MILLION, SHORT, TURNS, Grid, Sizes, Speed
-from .splitting import SIDES, Gains, Split, kind, split
+from .splitting import SIDES, Gains, Split, at_a_time, kind, split
 from .traffic import MANY, NEAR_BYTES, traffic
 
 CACHE_BYTES = 4 << 20  # copies up to this size are in the last cache
@@ -65,7 +65,7 @@ class Rates:
         if made is None:
             one = self.products["N", "N"].seconds(products.sizes)
             return products.repeats * (self.call + one) + self._fetched(products, made, None, products.sizes, far)
-        cut = split(made, self.gains)
+        cut = split(made, self.gains, outer_products(products), threads)
         parts, part = 1.0, made
         if cut is not None:
             parts, part = cut.parts + cut.rest / cut.size, cut.part(made, cut.size)
@@ -74,8 +74,7 @@ class Rates:
         if prod(sizes) <= MILLION:
             one = max(one / self.gains.on_lines(part), self.crowd * _crowded(part, products.merged.dtype))
         total = products.repeats * parts * (self.call + one) + self._fetched(products, made, cut, sizes, far)
-        tasks = shared_tasks(products, cut)
-        return total * -(-tasks // threads) / tasks
+        return total / at_a_time(shared_tasks(products, cut), threads)
 
     def _fetched(
         self, products: Products, call: Gemm | None, cut: Split | None, sizes: Sizes, far: float

@@ -83,8 +83,19 @@ def _is_close(call: Gemm, side: str) -> bool:
     return {ROWS: call.columns <= WRITTEN, COLUMNS: True, DEPTH: lines <= STREAMS}[side]
 
 
-def split(call: Gemm, gains: Gains) -> Split | None:
-    """The cut that makes a product faster, where there is one."""
-    found = [(gains.of(call, cut), cut) for cut in cuts(call)]
+def split(call: Gemm, gains: Gains, outer: int = 1, threads: int = 1) -> Split | None:
+    """The cut that makes a product faster, where there is one. outer: such products that add to different results;
+    threads: of ours, which share these and the parts of a result, but not whole products."""
+    found = [(gains.of(call, cut) * at_a_time(tasks(cut, outer), threads), cut) for cut in cuts(call)]
     gain, cut = max(found, default=(0.0, None))
     return cut if gain >= GAIN else None
+
+
+def tasks(cut: Split | None, outer: int) -> int:
+    """What threads can do in any order. outer: as in `split`."""
+    return outer * (1 if cut is None or cut.side == DEPTH else cut.parts)
+
+
+def at_a_time(count: int, threads: int) -> float:
+    """Tasks that threads do at a time, in the mean."""
+    return count / -(-count // threads)
