@@ -21,4 +21,5 @@ def known_speeds() -> Rates:
     written = (1e-10,) * WAYS
     gains = Gains(dict.fromkeys(CUTS, 1.0), dict.fromkeys(LAYOUTS, (1.0, 1.0)))
     speeds = dict.fromkeys(LAYOUTS, Speed(short, long, (vector,) * 4))
-    return Rates(speeds, 1e-6, 2e-7, (written, written), (1e-11, 1e-10, 1e-10), (2e10, 2e10, 1e10, 1e10), 1e-6, 0.0, gains)
+    read, copied = (1e-11, 1e-10, 1e-10), (2e10, 2e10, 1e10, 1e10)
+    return Rates(speeds, 1e-6, 2e-7, (written, written), read, copied, 1e-6, 0.0, gains)

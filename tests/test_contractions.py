@@ -38,13 +38,13 @@ from ttc_llvm.contractions import (
     timing,
     traffic,
 )
+from ttc_llvm.contractions import products as products_module
 from ttc_llvm.contractions.execution import Execution
 from ttc_llvm.contractions.fused import rates as fused_rates
 from ttc_llvm.contractions.fused import stored_speeds as fused_speeds
 from ttc_llvm.contractions.gemm import Gemm, gemm, passes
 from ttc_llvm.contractions.last_cache import share_beyond
 from ttc_llvm.contractions.merged import Form, Merged, merge
-from ttc_llvm.contractions import products as products_module
 from ttc_llvm.contractions.products import BlasLoops, NumpyProducts
 from ttc_llvm.contractions.speeds import LONG, MILLION, SHORT, Speed
 from ttc_llvm.runtime.pool import Call

@@ -40,8 +40,8 @@ class Rates:
     results whose columns begin on cache lines; read: seconds that each byte of an operand takes which is fetched from
     beyond them, in few pieces, in many, and in strips (`_by_strips`); copied: bytes read and written a second by copies
     in a core's own caches, by small ones of what has left these, and by large ones beyond all caches, of rows that stay
-    rows, and of others; start: seconds of a copy of nothing; crowd: of each column of a product's result, at least, where these
-    share few sets of the first cache; gains: of cutting long products, and of operands on cache lines.
+    rows, and of others; start: seconds of a copy of nothing; crowd: of each column of a product's result, at least,
+    where these share few sets of the first cache; gains: of cutting long products, and of operands on cache lines.
     """
 
     products: Mapping[tuple[str, str], Speed]
@@ -85,7 +85,8 @@ class Rates:
         a, b, c = traffic(products, call, cut)
         is_long, (few, many, strips) = prod(sizes) > MILLION, self.read
         ways = [few if is_long or x.pieces != MANY else many for x in (a, b)]
-        if call is not None and not is_long and _by_strips(call, sizes, products.merged.dtype):
+        are_added = cut is not None and outer_products(products) < products.repeats
+        if call is not None and not is_long and _by_strips(call, sizes, products.merged.dtype, are_added):
             right = A if call.swapped else B
             ways[right] = max(ways[right], strips)
         read = sum((x.bytes + AGAIN * x.again) * way for x, way in zip((a, b), ways, strict=True))
@@ -136,10 +137,13 @@ def _are_rows(merged: Merged, tensor: int, order: tuple[int, ...]) -> bool:
     return run * dtypes.dtype(merged.dtype).itemsize >= ROW_BYTES
 
 
-def _by_strips(call: Gemm, sizes: Sizes, dtype: str) -> bool:
+def _by_strips(call: Gemm, sizes: Sizes, dtype: str, are_added: bool) -> bool:
     """True where a short product goes through its right operand in strips that are narrower than its rows, and comes
-    back for each further one: columns are taken by few at a time, while vectors of the left operand are whole lines."""
-    return kind(call)[1] != "N" and sizes[0] * dtypes.dtype(dtype).itemsize > LINE
+    back for each further one: columns are taken by few at a time, while vectors of the left operand are whole lines.
+
+    are_added: products of which this is a part are summed up, so that each finds its right operand elsewhere."""
+    (columns, _, depth), size = sizes, dtypes.dtype(dtype).itemsize
+    return columns * size > LINE if kind(call)[1] != "N" else are_added and depth * size > ROW_BYTES
 
 
 def _crowded(call: Gemm, dtype: str) -> int:

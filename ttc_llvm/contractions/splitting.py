@@ -92,7 +92,7 @@ def split(call: Gemm, gains: Gains, outer: int = 1, threads: int = 1) -> Split |
 
 
 def tasks(cut: Split | None, outer: int) -> int:
-    """What threads can do in any order. outer: as in `split`."""
+    """The number of parts that threads can do in any order. outer: as in `split`."""
     return outer * (1 if cut is None or cut.side == DEPTH else cut.parts)
 
 
