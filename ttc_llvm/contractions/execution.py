@@ -48,8 +48,8 @@ class Execution:
         self._plain = not (changed or self._backwards)
 
     def run(self, a: Array, b: Array, c: Array, alpha: complex = 1, beta: complex = 0) -> None:
-        """`c <- alpha * a b + beta * c`. The arrays have the contraction's shapes, strides and type. Where alpha is 0, a
-        and b are not read: OpenBLAS's kernels of small matrices would."""
+        """`c <- alpha * a b + beta * c`. The arrays have the contraction's shapes, strides and type. Where alpha is 0,
+        a and b are not read: OpenBLAS's kernels of small matrices would."""
         if self._plain and alpha:
             self._run(a, b, c, alpha, beta)
         elif self._no_sum or not alpha:
