@@ -161,7 +161,7 @@ def _fresh(state: int, layout: int, array: int, in_f: int, scalars: int, threads
     call(load64(state + State.TAKE), dtype)  # which the new array keeps
     ndarray, memory = load64(state + State.NDARRAY), load64(state + State.RESULTS)
     store64(is_new, 0)
-    if _is_numpys(state, prepared, size, load32(dtype + load64(state + State.DTYPE_SIZE))):
+    if _is_numpys(state, prepared, size):
         made = call(load64(state + State.NEW_ARRAY), ndarray, dtype, rank, shape, 0, 0, in_f, 0)
     else:
         made = call(load64(state + State.NEW_LARGE), memory, ndarray, dtype, rank, shape, in_f, is_new, size)
@@ -185,12 +185,11 @@ def _first_large(state: int, layout: int) -> int:
     return known_still(state, layout)
 
 
-def _is_numpys(state: int, prepared: int, size: int, item: int) -> int:
-    """1 where nothing is gained by a result in other memory than NumPy's: it is small, its items are, or it is copied
-    as it is."""
+def _is_numpys(state: int, prepared: int, size: int) -> int:
+    """1 where nothing is gained by a result in other memory than NumPy's: it is small, or copied as it is."""
     if size >= LEAST:
         return 0
-    return size < ON_LINES or item < 8 or load64(state + State.RESULTS) == 0 or load64(prepared + WEIGHT) == 0
+    return size < ON_LINES or load64(state + State.RESULTS) == 0 or load64(prepared + WEIGHT) == 0
 
 
 def _into(state: int, layout: int, array: int, out: int, scalars: int, threads: int) -> int:

@@ -107,7 +107,7 @@ def test_results_are_as_numpys_copies_and_own_their_memory(dtype: Any, order: An
 
 
 @pytest.mark.usefixtures("pool")
-@pytest.mark.parametrize("dtype", ["f8", "c16", "U8"])
+@pytest.mark.parametrize("dtype", ["u1", "f4", "f8", "c16", "U8"])
 @pytest.mark.parametrize("size", [fields.ON_LINES, 3 * fields.ON_LINES + 64, fields.LEAST - 4096, fields.LEAST])
 def test_results_begin_on_lines(dtype: str, size: int) -> None:
     """As C, by any number of turns, and with what the C library's heap had at hand."""
