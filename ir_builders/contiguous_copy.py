@@ -13,10 +13,12 @@ LINE = 64
 
 
 def copy_bytes(a: int, b: int, scalars: int, params: int, scratch: int, begin: int, end: int) -> None:
-    """The tasks from `begin` up to `end`, by memcpy."""
-    first, last = begin * load64(params + STEP), min(end * load64(params + STEP), load64(params + SIZE))
-    if first < last:
-        call(load64(params + COPY), b + first, a + first, last - first)
+    """The tasks from `begin` up to `end`, by memcpy, one by one, which is faster than 1 MiB and more at once."""
+    step = load64(params + STEP)
+    first, last = begin * step, min(end * step, load64(params + SIZE))
+    while first < last:
+        call(load64(params + COPY), b + first, a + first, min(step, last - first))
+        first += step
 
 
 def copy_bytes_past(a: int, b: int, scalars: int, params: int, scratch: int, begin: int, end: int) -> None:

@@ -21,7 +21,7 @@ MOST_STEP = max(known.COLUMN_STEPS)
 LEAST_FILLED = 32  # elements in a micro-tile, on average: with fewer, moving them one by one is as fast
 
 HELD_COPIES = 4  # times as many bytes are copied, where nothing is permuted, in the time that others take to move some
-TASK_BYTES = 64 << 10  # of a contiguous copy that threads share
+TASK_BYTES = 128 << 10  # of a contiguous copy that threads share, or one makes of more than its caches hold
 STEP_BYTES = (*(128,) * len(known.ROW_STEPS), *(512,) * len(known.COLUMN_STEPS), 16)
 """By form: bytes that full micro-tiles move in the time that one micro-tile takes at most, however little is filled."""
 
