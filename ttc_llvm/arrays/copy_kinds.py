@@ -23,9 +23,9 @@ def moves_pixels(canonical: Canonical) -> bool:
 
 
 def picks(canonical: Canonical) -> bool:
-    """True where B has every second, third or fourth item of A's rows."""
+    """True where B has every second, third or fourth item of A's rows, forwards or backwards."""
     row, *others = canonical.axes
-    return 1 < static(row.stride_a) <= MOST_PLANES and all(abs(static(axis.stride_a)) > 1 for axis in others)
+    return 1 < abs(static(row.stride_a)) <= MOST_PLANES and all(abs(static(axis.stride_a)) > 1 for axis in others)
 
 
 def is_turned(canonical: Canonical) -> bool:
