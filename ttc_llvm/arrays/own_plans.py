@@ -51,7 +51,7 @@ def searched(placed: Placed, scale: Scaling, threads: int, effort: int, small: b
 def modelled(canonical: Canonical, target: Target, threads: int, forced: Forced) -> CpuPlan:
     """The cost model's plan, but for kinds of copies that were measured later than what it is fitted to: those that
     nearly fit into L2 are 1.4 times as fast where whole vectors are written past it, merged planes 1.03 to 1.2 times
-    where each plane's lines are prefetched, split ones 1.0 to 1.5 times, and pixels that the last cache keeps 1.2 to
+    where each plane's lines are prefetched, split ones 1.0 to 1.3 times, and pixels that the last cache keeps 1.2 to
     2.4 times where they are written into it. Mirrored pixels: `_forwards`; others that are transposed are read 1.2 to
     1.8 times as fast where lines of micro-tiles are prefetched; picked items: `_lengthened`."""
     if (unfetched := _unfetched(canonical, target, threads, forced)) is not None:
@@ -124,7 +124,7 @@ def _fetching(canonical: Canonical, plan: CpuPlan, target: Target) -> CpuPlan:
 
 def _planes_fetched(canonical: Canonical, plan: CpuPlan, target: Target) -> CpuPlan:
     """The plan with lines of pixels prefetched that are split; of four planes, one line each in a micro-tile: what is
-    prefetched of two crowds L1, off a line they take 1.25 times as long."""
+    prefetched of two crowds L1, and they take up to 1.25 times as long."""
     line = min(plan.block[0], target.line // canonical.b.itemsize)
     if static(canonical.axes[1].extent) == MOST_PLANES and plan.tile[0] % line == 0:
         plan = plan.changed(block=(line, *plan.block[1:]))

@@ -9,7 +9,7 @@ from ttc_llvm.problem.canonical import Canonical, static
 MOST = 64  # columns
 SHORT, SHORT_AHEAD = 31, 6  # columns at most whose rows are written in micro-tiles of a line of each, and prefetches
 SPILLED, SPILLED_LINES = 48, 132  # registers of a micro-tile, some of which wait in memory, and lines prefetched
-PAIRED, PAIRED_AHEAD = 2, 24  # rows of B that are whole lines together
+PAIRED, PAIRED_AHEAD = 2, 32  # rows of B that are whole lines together
 WIDE, PIECE, WIDE_AHEAD = 8, 32, 12  # bytes of items, and of A in each row of a micro-tile of two lines of B's rows
 
 # By bytes of an item, for so many columns at most: lines of each in a tile, and in a micro-tile, columns in a
