@@ -426,6 +426,16 @@ def test_lines_of_batches_that_the_last_cache_keeps_are_fetched_once(monkeypatch
     assert seconds[1] > 8 * seconds[0] > 0
 
 
+@pytest.mark.parametrize(("run", "rows"), [(288, 1152), (24, 1344), (1000, 1344), (40, 1320)])
+def test_blocks_that_are_written_past_the_caches_hold_whole_runs(run: int, rows: int) -> None:
+    """Of rows that follow each other in C, where one fits."""
+    kernel = MicroKernel.of("d", lookup.find("avx512"))
+    merged = merge(Contraction("kur,kj->ujr", {"u": 50, "r": run, "k": 24, "j": 64}, "d"))
+    fused = next(x for x in space.plans(merged) if not x.swapped)
+    assert space._whole_runs(fused, 1344, kernel) == rows
+    assert space._whole_runs(fused, 50 * run, kernel) == 50 * run
+
+
 @pytest.mark.parametrize("rows", [24, 20, 16])
 def test_tiles_past_the_caches_are_whole(rows: int) -> None:
     """Those of the last columns, or whose rows lie in several runs, are written through them."""

@@ -18,9 +18,9 @@ def together(fused: Fused, tensor: int, kernel: MicroKernel) -> float:
     side, terms = fused.plan.rows if is_left else fused.plan.columns, fused.plan.terms
     if goes_on(fused, tensor):
         are_pieces = is_left and fused.merged.indices[side[-1]].extent % kernel.piece == 0
-        return 1.0 if are_pieces else whole(_run(fused, tensor, side), group)
+        return 1.0 if are_pieces else whole(run_in(fused, tensor, side), group)
     depth = min(fused.sizes[2], fused.plan.block[2])
-    return whole(_run(fused, tensor, terms), group) if depth >= group else 0.0
+    return whole(run_in(fused, tensor, terms), group) if depth >= group else 0.0
 
 
 def goes_on(fused: Fused, tensor: int) -> bool:
@@ -34,7 +34,7 @@ def share_apart(fused: Fused, kernel: MicroKernel) -> float:
     rows = fused.plan.rows
     if not rows or fused.strides(C)[rows[-1]] != 1:
         return 1.0
-    run = _run(fused, C, rows)
+    run = run_in(fused, C, rows)
     return 1 - whole(run, kernel.group) if run % kernel.piece else 0.0
 
 
@@ -42,7 +42,7 @@ def shares_written(fused: Fused, kernel: MicroKernel) -> tuple[float, float, flo
     """The shares of tiles that are written past the caches, and through them in a row or in several runs. What is past
     them has all rows and columns of a tile."""
     plan, (rows, columns, _) = fused.plan, fused.sizes
-    run = _run(fused, C, plan.rows) if plan.rows else 0
+    run = run_in(fused, C, plan.rows) if plan.rows else 0
     in_a_row = whole(run, kernel.rows) if run else rows // kernel.rows / max(1, -(-rows // kernel.rows))
     if not plan.streams:
         return 0.0, in_a_row, 1 - in_a_row
@@ -51,7 +51,7 @@ def shares_written(fused: Fused, kernel: MicroKernel) -> tuple[float, float, flo
     return streamed * of_columns, streamed * (1 - of_columns), 1 - streamed
 
 
-def _run(fused: Fused, tensor: int, numbers: tuple[int, ...]) -> int:
+def run_in(fused: Fused, tensor: int, numbers: tuple[int, ...]) -> int:
     """So many rows, columns or terms are equally far apart in a tensor, one behind the other; 0 where all are."""
     strides, run = fused.strides(tensor), 1
     for at, number in enumerate(reversed(numbers)):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import product
+from math import lcm
 
 from ...lazy_dataclasses import replace
 from ...lowering.micro_kernel import MicroKernel, blocks
@@ -12,6 +13,7 @@ from ...runtime import backend
 from ..merged import A, B, C, Merged
 from .execution import micro_kernel
 from .job import rows_turned
+from .packing import run_in
 from .plan import Fused, FusedPlan
 
 MANY = 4  # tiles of rows that follow each other in C, which may begin anywhere
@@ -47,9 +49,17 @@ def _in_place(merged: Merged) -> Iterator[Fused]:
         yield fused
         if past and made.terms >= sizes[2]:
             near = blocks(kernel, target, sizes, True).rows
-            if not turn and merged.indices[rows[-1]].extent <= near:
-                block = near, *block[1:]
+            if not turn:
+                most = near if merged.indices[rows[-1]].extent <= near else block[0]
+                block = _whole_runs(fused, most, kernel), *block[1:]
             yield replace(fused, plan=replace(fused.plan, block=block, streams=True))
+
+
+def _whole_runs(fused: Fused, rows: int, kernel: MicroKernel) -> int:
+    """So many rows of a block, or fewer, that it holds whole runs of rows that follow each other in C: the last lines of
+    a run wait for the next block where that goes on."""
+    step = lcm(run_in(fused, C, fused.plan.rows), kernel.rows)
+    return rows // step * step if 0 < step <= rows < fused.sizes[0] else rows
 
 
 def _are_lines(merged: Merged, rows: tuple[int, ...], columns: tuple[int, ...], kernel: MicroKernel) -> bool:
