@@ -56,8 +56,8 @@ def _in_place(merged: Merged) -> Iterator[Fused]:
 
 
 def _whole_runs(fused: Fused, rows: int, kernel: MicroKernel) -> int:
-    """So many rows of a block, or fewer, that it holds whole runs of rows that follow each other in C: the last lines of
-    a run wait for the next block where that goes on."""
+    """So many rows of a block, or fewer, that it holds whole runs of rows that follow each other in C: the last lines
+    of a run wait for the next block where that goes on."""
     step = lcm(run_in(fused, C, fused.plan.rows), kernel.rows)
     return rows // step * step if 0 < step <= rows < fused.sizes[0] else rows
 
