@@ -27,8 +27,10 @@ from typing import ClassVar
 from llvmlite import ir
 
 from .integer_expressions import Expressions, Function
-from .integer_operations import BINARY, compared, loaded, stored
-from .values import I64, i64
+from .integer_operations import BINARY, compared
+from .integer_text import Held
+from .llvmlite_extensions import reference, written_body
+from .values import I64
 
 
 def add_functions(
@@ -62,23 +64,23 @@ class _Body(Expressions):
     """One function's body."""
 
     def __init__(self, source: Function, function: ir.Function, declared: Callable[[Function], ir.Function]) -> None:
-        super().__init__(source, function, declared)
-        self._loops: list[tuple[ir.Block, ir.Block]] = []  # where `continue` and `break` go
+        super().__init__(source, function.module, declared)
+        self._function = function
+        self._loops: list[tuple[str, str]] = []  # where `continue` and `break` go
         for argument, name in zip(function.args, self._tree.args.args, strict=True):
             argument.name = f"given.{name.arg}"
-            stored(self._b, argument, self._places[name.arg])
+            self._b.write(name.arg, reference(argument))
 
     def write(self) -> None:
         """Translate the whole body."""
-        entry = self._b.block
         self._block(self._tree.body)
-        if not self._b.block.is_terminated:
-            self._b.ret(i64(0))
-        self._frame.branch(entry)
+        if not self._b.is_ended:
+            self._b.give("0")
+        written_body(self._function, str(self._b))
 
     def _block(self, statements: Sequence[ast.stmt]) -> None:
         for statement in statements:
-            if self._b.block.is_terminated:  # behind a return, break or continue
+            if self._b.is_ended:  # behind a return, break or continue
                 return
             rule = self._STATEMENTS.get(type(statement))
             if rule is None:
@@ -91,7 +93,7 @@ class _Body(Expressions):
             self._value(node.value)
 
     def _return(self, node: ast.Return) -> None:
-        self._b.ret(i64(0) if node.value is None else self._value(node.value))
+        self._b.give("0" if node.value is None else self._value(node.value))
 
     def _assign(self, node: ast.Assign) -> None:
         target, value = node.targets[0], node.value
@@ -114,75 +116,70 @@ class _Body(Expressions):
     def _updated(self, node: ast.AugAssign) -> None:
         if not isinstance(node.target, ast.Name) or type(node.op) not in BINARY:
             raise self._refused(node)
-        old = loaded(self._b, self._places[node.target.id])
+        old = self._b.read(node.target.id)
         self._set(node.target, BINARY[type(node.op)](self._b, old, self._value(node.value)))
 
-    def _set(self, target: ast.expr, value: ir.Value) -> None:
+    def _set(self, target: ast.expr, value: str) -> None:
         if not isinstance(target, ast.Name):
             raise self._refused(target)
-        stored(self._b, value, self._places[target.id])
+        self._b.write(target.id, value)
 
     def _if(self, node: ast.If) -> None:
-        chosen, other = self._new("then"), self._new("else")
-        self._b.cbranch(self._condition(node.test), chosen, other)
-        ends = []
+        b, ends = self._b, list[Held]()
+        chosen, other, done = (b.new(name) for name in ("then", "else", "endif"))
+        held = b.decide(self._condition(node.test), chosen, other)
         for block, statements in ((chosen, node.body), (other, node.orelse)):
-            self._b.position_at_end(block)
+            b.begin(block, held)
             self._block(statements)
-            if not self._b.block.is_terminated:
-                ends.append(self._b.block)
+            if not b.is_ended:
+                ends.append(b.held)
+                b.branch(done)
         if ends:
-            done = self._new("endif")
-            for end in ends:
-                self._b.position_at_end(end)
-                self._b.branch(done)
-            self._b.position_at_end(done)
+            b.begin(done, dict(set(held.items()).intersection(*(end.items() for end in ends))))
 
     def _while(self, node: ast.While) -> None:
         if node.orelse:
             raise self._refused(node)
-        head, body, done = self._new("while"), self._new("do"), self._new("done")
+        head, body, done = (self._b.new(name) for name in ("while", "do", "done"))
         self._b.branch(head)
-        self._b.position_at_end(head)
-        self._b.cbranch(self._condition(node.test), body, done)
-        self._loop(node.body, body, head, done)
-        self._b.position_at_end(done)
+        self._b.begin(head)
+        self._b.begin(body, self._b.decide(self._condition(node.test), body, done))
+        self._loop(node.body, head, done)
+        self._b.begin(done)
 
     def _for(self, node: ast.For) -> None:
-        first, limit, step = self._range(node)
+        b, (first, limit, step) = self._b, self._range(node)
         assert isinstance(node.target, ast.Name)
-        counter = self._frame.alloca(I64)
-        head, body, following, done = (self._new(name) for name in ("for", "do", "next", "done"))
-        stored(self._b, first, counter)
-        self._b.branch(head)
-        self._b.position_at_end(head)
-        i = loaded(self._b, counter)
-        self._b.cbranch(compared(self._b, "slt" if step > 0 else "sgt", i, limit), body, done)
-        self._b.position_at_end(body)
+        head, body, following, done = (b.new(name) for name in ("for", "do", "next", "done"))
+        counter = b.counter()
+        b.write(counter, first)
+        b.branch(head)
+        b.begin(head)
+        i = b.read(counter)
+        b.begin(body, b.decide(compared(b, "slt" if step > 0 else "sgt", i, limit), body, done))
         self._set(node.target, i)
-        self._loop(node.body, body, following, done)
-        self._b.position_at_end(following)
-        stored(self._b, self._b.add(i, i64(step)), counter)
-        self._b.branch(head)
-        self._b.position_at_end(done)
+        self._loop(node.body, following, done)
+        b.begin(following)
+        b.write(counter, b.value(f"add i64 {i}, {step}"))
+        b.branch(head)
+        b.begin(done)
 
-    def _range(self, node: ast.For) -> tuple[ir.Value, ir.Value, int]:
+    def _range(self, node: ast.For) -> tuple[str, str, int]:
         made = node.iter
         named = isinstance(made, ast.Call) and isinstance(made.func, ast.Name) and made.func.id == "range"
         if not isinstance(made, ast.Call) or not named or node.orelse or not isinstance(node.target, ast.Name):
             raise self._refused(node)
-        first = self._value(made.args[0]) if len(made.args) > 1 else i64(0)
+        first = self._value(made.args[0]) if len(made.args) > 1 else "0"
         limit = self._value(made.args[1 if len(made.args) > 1 else 0])
         step = self._integer(made.args[2]) if len(made.args) > 2 else 1
         if step == 0:
             raise self._refused(node)
         return first, limit, step
 
-    def _loop(self, statements: Sequence[ast.stmt], body: ir.Block, again: ir.Block, done: ir.Block) -> None:
+    def _loop(self, statements: Sequence[ast.stmt], again: str, done: str) -> None:
         self._loops.append((again, done))
-        self._b.position_at_end(body)
         self._block(statements)
-        if not self._b.block.is_terminated:
+        if not self._b.is_ended:
             self._b.branch(again)
         self._loops.pop()
 
@@ -194,9 +191,6 @@ class _Body(Expressions):
 
     def _pass(self, node: ast.Pass) -> None:
         pass
-
-    def _new(self, name: str) -> ir.Block:
-        return self._b.append_basic_block(name)
 
     _STATEMENTS: ClassVar[dict[type[ast.stmt], Callable[..., None]]] = {
         ast.Expr: _call,

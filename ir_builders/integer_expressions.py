@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import ast
+import builtins
 import linecache
 from collections.abc import Callable
 from contextlib import suppress
 from types import FunctionType
-from typing import Any, ClassVar
-
-from llvmlite import ir
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from . import words
 from .integer_operations import (
@@ -21,9 +20,14 @@ from .integer_operations import (
     compared,
     condition,
     extended,
-    loaded,
+    given,
 )
-from .values import I8, I64, PTR, at, i64, table
+from .integer_text import Text
+from .llvmlite_extensions import reference
+from .values import I64, table
+
+if TYPE_CHECKING:
+    from llvmlite import ir
 
 Function = Callable[..., int | None]
 
@@ -50,96 +54,90 @@ def definition(source: Function) -> ast.FunctionDef:
 class Expressions:
     """The part of a function's translation that makes values. declared: the IR function of a Python one."""
 
-    def __init__(self, source: Function, function: ir.Function, declared: Callable[[Function], ir.Function]) -> None:
+    def __init__(self, source: Function, module: ir.Module, declared: Callable[[Function], ir.Function]) -> None:
         self._source, self._declared = source, declared
         self._tree = definition(source)
         enclosing = zip(source.__code__.co_freevars, source.__closure__ or (), strict=True)
         self._globals = {**source.__globals__, **{name: cell.cell_contents for name, cell in enclosing}}
-        self._frame = ir.IRBuilder(function.append_basic_block("frame"))
-        self._b = ir.IRBuilder(function.append_basic_block("entry"))
         names = source.__code__.co_varnames
-        self._places = {name: self._frame.alloca(I64, name=name) for name in names}
+        self._b, self._locals = Text(module, names), frozenset(names)
         self._known: dict[ast.AST, bool] = {}
 
-    def _value(self, node: ast.expr) -> ir.Value:
-        if isinstance(node, ast.Name) and node.id in self._places:
-            return loaded(self._b, self._places[node.id])
+    def _value(self, node: ast.expr) -> str:
+        if isinstance(node, ast.Name) and node.id in self._locals:
+            return self._b.read(node.id)
         if not self._is_local(node):
-            return i64(self._integer(node))
+            return str(self._integer(node))
         rule = self._RULES.get(type(node))
         if rule is None:
             raise self._refused(node)
         return rule(self, node)
 
-    def _condition(self, node: ast.expr) -> ir.Value:
-        """An i1."""
+    def _condition(self, node: ast.expr) -> str:
+        """A bit."""
         if isinstance(node, ast.Compare) and len(node.ops) == 1 and type(node.ops[0]) in COMPARISONS:
             left, right = self._value(node.left), self._value(node.comparators[0])
             return compared(self._b, COMPARISONS[type(node.ops[0])], left, right)
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
-            return self._b.not_(self._condition(node.operand))
+            return self._b.value(f"xor i1 {self._condition(node.operand)}, true")
         if isinstance(node, ast.BoolOp):
             return self._decided(node.values, isinstance(node.op, ast.And))
         return condition(self._b, self._value(node))
 
-    def _decided(self, parts: list[ast.expr], every: bool) -> ir.Value:
+    def _decided(self, parts: list[ast.expr], every: bool) -> str:
         """`and` (every) or `or`: the later parts are not evaluated once it is decided."""
-        done = self._b.append_basic_block("decided")
-        outcomes: list[tuple[ir.Value, ir.Block]] = []
-        for number, part in enumerate(parts, 1):
-            outcomes.append((self._condition(part), self._b.block))
-            following = done if number == len(parts) else self._b.append_basic_block("also")
-            if number == len(parts):
-                self._b.branch(done)
+        b, *_, last = self._b, *parts
+        done, outcomes, held = b.new("decided"), list[str](), dict[str, str]()
+        for number, part in enumerate(parts):
+            found = self._condition(part)
+            outcomes.append(f"[{found}, %{b.block}]")
+            held = held if number else {**b.held}
+            if part is last:
+                b.branch(done)
             else:
-                self._b.cbranch(outcomes[-1][0], *((following, done) if every else (done, following)))
-            self._b.position_at_end(following)
-        result = self._b.phi(ir.IntType(1))
-        for outcome, block in outcomes:
-            result.add_incoming(outcome, block)
-        return result
+                following = b.new("also")
+                b.begin(following, b.decide(found, *((following, done) if every else (done, following))))
+        b.begin(done, held)
+        return b.value(f"phi i1 {', '.join(outcomes)}")
 
-    def _truth(self, node: ast.expr) -> ir.Value:
+    def _truth(self, node: ast.expr) -> str:
         return extended(self._b, self._condition(node))
 
-    def _binary(self, node: ast.BinOp) -> ir.Value:
+    def _binary(self, node: ast.BinOp) -> str:
         if type(node.op) not in BINARY:
             raise self._refused(node)
         return BINARY[type(node.op)](self._b, self._value(node.left), self._value(node.right))
 
-    def _unary(self, node: ast.UnaryOp) -> ir.Value:
+    def _unary(self, node: ast.UnaryOp) -> str:
         return UNARY[type(node.op)](self._b, self._value(node.operand))
 
-    def _compared(self, node: ast.Compare) -> ir.Value:
+    def _compared(self, node: ast.Compare) -> str:
         values = [self._value(part) for part in (node.left, *node.comparators)]
         if any(type(op) not in COMPARISONS for op in node.ops):
             raise self._refused(node)
-        result: ir.Value = ir.Constant(ir.IntType(1), 1)
+        result = "true"
         for op, left, right in zip(node.ops, values, values[1:], strict=False):
-            result = self._b.and_(result, compared(self._b, COMPARISONS[type(op)], left, right))
+            result = self._b.value(f"and i1 {result}, {compared(self._b, COMPARISONS[type(op)], left, right)}")
         return extended(self._b, result)
 
-    def _chosen(self, node: ast.IfExp) -> ir.Value:
-        chosen, other, done = (self._b.append_basic_block(name) for name in ("chosen", "otherwise", "either"))
-        self._b.cbranch(self._condition(node.test), chosen, other)
-        outcomes = []
+    def _chosen(self, node: ast.IfExp) -> str:
+        b, outcomes = self._b, list[str]()
+        chosen, other, done = (b.new(name) for name in ("chosen", "otherwise", "either"))
+        held = b.decide(self._condition(node.test), chosen, other)
         for block, part in ((chosen, node.body), (other, node.orelse)):
-            self._b.position_at_end(block)
-            outcomes.append((self._value(part), self._b.block))
-            self._b.branch(done)
-        self._b.position_at_end(done)
-        result = self._b.phi(I64)
-        for outcome, block in outcomes:
-            result.add_incoming(outcome, block)
-        return result
+            b.begin(block, held)
+            found = self._value(part)
+            outcomes.append(f"[{found}, %{b.block}]")
+            b.branch(done)
+        b.begin(done, held)
+        return b.value(f"phi i64 {', '.join(outcomes)}")
 
-    def _called(self, node: ast.Call) -> ir.Value:
+    def _called(self, node: ast.Call) -> str:
         function = self._constant(node.func)
-        if node.keywords or any(isinstance(argument, ast.Starred) for argument in node.args):
+        if node.keywords:
             raise self._refused(node)
         if function is words.local:
-            size = self._integer(node.args[0])
-            return self._b.ptrtoint(self._frame.alloca(ir.ArrayType(I8, size), name="local"), I64)
+            return self._b.local(f"[{self._integer(node.args[0])} x i8]")
         if function in FIXED and len(node.args) == FIXED[function][0]:
             to, of = (self._value(argument) for argument in node.args[:2])
             return FIXED[function][1](self._b, to, of, *map(self._integer, node.args[2:]))
@@ -151,18 +149,18 @@ class Expressions:
             return emit(self._b, *arguments)
         if not isinstance(function, FunctionType) or function.__code__.co_argcount != len(arguments):
             raise self._refused(node)
-        return self._b.call(self._declared(function), arguments)
+        return self._b.value(f"call i64 {reference(self._declared(function))}({given(arguments)})")
 
-    def _element(self, node: ast.Subscript) -> ir.Value:
+    def _element(self, node: ast.Subscript) -> str:
         """An element of a tuple of the module."""
         values = self._constant(node.value)
         if not isinstance(values, tuple) or not all(isinstance(value, int) for value in values):
             raise self._refused(node)
-        module = self._b.module
-        start = self._b.bitcast(table(module, I64, values, "table", align=8), PTR)
-        return loaded(self._b, at(self._b, start, self._b.mul(self._value(node.slice), i64(8))))
+        start = reference(table(self._b.module, I64, values, "table", align=8))
+        place = self._b.value(f"getelementptr inbounds i64, ptr {start}, i64 {self._value(node.slice)}")
+        return self._b.value(f"load i64, ptr {place}, align 8")
 
-    _RULES: ClassVar[dict[type[ast.expr], Callable[..., ir.Value]]] = {
+    _RULES: ClassVar[dict[type[ast.expr], Callable[..., str]]] = {
         ast.BinOp: _binary,
         ast.UnaryOp: _unary,
         ast.Compare: _compared,
@@ -176,12 +174,15 @@ class Expressions:
 
     def _is_local(self, node: ast.AST) -> bool:
         """True where a part of the expression is known only when it runs."""
-        if isinstance(node, ast.Name):
-            return node.id in self._places
+        kind = type(node)
+        if kind is ast.Name:
+            return node.id in self._locals  # type: ignore[attr-defined]
+        if kind is ast.Constant or kind is ast.Call:
+            return kind is ast.Call
         known = self._known.get(node)
         if known is None:
-            known = isinstance(node, ast.Call) or any(map(self._is_local, ast.iter_child_nodes(node)))
-            self._known[node] = known
+            parts = [node.value] if isinstance(node, ast.Attribute) else ast.iter_child_nodes(node)
+            self._known[node] = known = any(map(self._is_local, parts))
         return known
 
     def _constant(self, node: ast.expr) -> Any:
@@ -189,11 +190,13 @@ class Expressions:
         if isinstance(node, ast.Constant):
             return node.value
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and not self._is_local(node):
-            with suppress(KeyError, AttributeError):  # without a compilation, as constants of modules are
+            with suppress(KeyError, AttributeError):  # without a compilation, as names are
                 return getattr(self._globals[node.value.id], node.attr)
-        if isinstance(node, ast.Name) and not self._is_local(node) and node.id in self._globals:
-            return self._globals[node.id]
-        if any(isinstance(part, ast.Name) and part.id in self._places for part in ast.walk(node)):
+        if isinstance(node, ast.Name) and not self._is_local(node):
+            known = self._globals if node.id in self._globals else vars(builtins)
+            if node.id in known:
+                return known[node.id]
+        if any(isinstance(part, ast.Name) and part.id in self._locals for part in ast.walk(node)):
             raise self._refused(node)
         try:
             return eval(compile(ast.Expression(node), "<constant>", "eval"), self._globals)

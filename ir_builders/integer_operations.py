@@ -6,62 +6,62 @@ import ast
 from collections.abc import Callable
 from typing import Any
 
-from llvmlite import ir
-
 from . import words
-from .llvmlite_extensions import reference, written
-from .memory import L2, fence, prefetch, store_non_temporal
-from .values import I1, I8, I32, I64, PTR, VOID, chosen, i64, operated, spelled
+from .integer_text import Text
+from .memory import L1, L2, fenced, non_temporal, prefetched
 
-Operation = Callable[[ir.IRBuilder, ir.Value, ir.Value], ir.Value]
-
-
-def compared(b: ir.IRBuilder, how: str, x: ir.Value, y: ir.Value) -> ir.Value:
-    """An i1. how: one of `COMPARISONS`."""
-    return written(b, I1, f"icmp {how} i64 {spelled(x)}, {spelled(y)}")
+Operation = Callable[[Text, str, str], str]
 
 
-def condition(b: ir.IRBuilder, value: ir.Value) -> ir.Value:
-    """An i1 that is true where the value is not 0."""
-    return compared(b, "ne", value, i64(0))
+def compared(b: Text, how: str, x: str, y: str) -> str:
+    """A bit. how: one of `COMPARISONS`."""
+    return b.value(f"icmp {how} i64 {x}, {y}")
 
 
-def extended(b: ir.IRBuilder, value: ir.Value, how: str = "zext") -> ir.Value:
-    """A shorter integer as one of 64 bits."""
-    return written(b, I64, f"{how} {value.type} {reference(value)} to i64")
+def condition(b: Text, value: str) -> str:
+    """A bit that is set where the value is not 0."""
+    return compared(b, "ne", value, "0")
 
 
-def loaded(b: ir.IRBuilder, pointer: ir.Value, kind: ir.Type = I64, align: int = 8) -> ir.Value:
-    """The value in memory."""
-    return written(b, kind, f"load {kind}, ptr {reference(pointer)}, align {align}")
-
-
-def stored(b: ir.IRBuilder, value: ir.Value, pointer: ir.Value, align: int = 8) -> None:
-    """Write a value to memory."""
-    written(b, VOID, f"store {value.type} {reference(value)}, ptr {reference(pointer)}, align {align}")
-
-
-def _divided(b: ir.IRBuilder, x: ir.Value, y: ir.Value) -> ir.Value:
-    """Rounded down: one less than the processor's quotient where that was rounded up."""
-    return b.sub(b.sdiv(x, y), extended(b, _rounds_up(b, x, y)))
-
-
-def _rest(b: ir.IRBuilder, x: ir.Value, y: ir.Value) -> ir.Value:
-    return b.add(b.srem(x, y), b.select(_rounds_up(b, x, y), y, i64(0)))
-
-
-def _rounds_up(b: ir.IRBuilder, x: ir.Value, y: ir.Value) -> ir.Value:
-    rest = b.srem(x, y)
-    return b.and_(condition(b, rest), compared(b, "slt", b.xor(rest, y), i64(0)))
+def extended(b: Text, bit: str) -> str:
+    """A bit as an integer."""
+    return b.value(f"zext i1 {bit} to i64")
 
 
 def _operation(name: str) -> Operation:
-    return lambda b, x, y: operated(b, name, x, y)
+    return lambda b, x, y: b.value(f"{name} i64 {x}, {y}")
+
+
+_add, _sub, _sdiv, _srem, _xor = map(_operation, ("add", "sub", "sdiv", "srem", "xor"))
+
+
+def _divided(b: Text, x: str, y: str) -> str:
+    """Rounded down: one less than the processor's quotient where that was rounded up."""
+    if (power := _power(y)) is not None:
+        return b.value(f"ashr i64 {x}, {power}")
+    return _sub(b, _sdiv(b, x, y), extended(b, _rounds_up(b, _srem(b, x, y), y)))
+
+
+def _rest(b: Text, x: str, y: str) -> str:
+    if (power := _power(y)) is not None:
+        return b.value(f"and i64 {x}, {(1 << power) - 1}")
+    rest = _srem(b, x, y)
+    return _add(b, rest, _chosen(b, _rounds_up(b, rest, y), y, "0"))
+
+
+def _power(value: str) -> int | None:
+    """The power of two that a constant is, but for 2**63, which is no positive one; None for other values."""
+    number = int(value) if value.isdigit() else 0
+    return number.bit_length() - 1 if number > 0 and number & (number - 1) == 0 else None
+
+
+def _rounds_up(b: Text, rest: str, y: str) -> str:
+    return b.value(f"and i1 {condition(b, rest)}, {compared(b, 'slt', _xor(b, rest, y), '0')}")
 
 
 BINARY: dict[type[ast.operator], Operation] = {
-    ast.Add: _operation("add"),
-    ast.Sub: _operation("sub"),
+    ast.Add: _add,
+    ast.Sub: _sub,
     ast.Mult: _operation("mul"),
     ast.FloorDiv: _divided,
     ast.Mod: _rest,
@@ -69,12 +69,12 @@ BINARY: dict[type[ast.operator], Operation] = {
     ast.RShift: _operation("ashr"),
     ast.BitAnd: _operation("and"),
     ast.BitOr: _operation("or"),
-    ast.BitXor: _operation("xor"),
+    ast.BitXor: _xor,
 }
-UNARY: dict[type[ast.unaryop], Callable[[ir.IRBuilder, ir.Value], ir.Value]] = {
-    ast.USub: lambda b, x: b.neg(x),
-    ast.Invert: lambda b, x: b.not_(x),
-    ast.Not: lambda b, x: extended(b, compared(b, "eq", x, i64(0))),
+UNARY: dict[type[ast.unaryop], Callable[[Text, str], str]] = {
+    ast.USub: lambda b, x: _sub(b, "0", x),
+    ast.Invert: lambda b, x: _xor(b, x, "-1"),
+    ast.Not: lambda b, x: extended(b, compared(b, "eq", x, "0")),
     ast.UAdd: lambda b, x: x,
 }
 COMPARISONS: dict[type[ast.cmpop], str] = {
@@ -82,133 +82,148 @@ COMPARISONS: dict[type[ast.cmpop], str] = {
 }  # fmt: skip
 
 
-def _smaller(b: ir.IRBuilder, x: ir.Value, y: ir.Value) -> ir.Value:
-    return chosen(b, compared(b, "slt", x, y), x, y)
+def _chosen(b: Text, bit: str, x: str, y: str) -> str:
+    return b.value(f"select i1 {bit}, i64 {x}, i64 {y}")
 
 
-def _larger(b: ir.IRBuilder, x: ir.Value, y: ir.Value) -> ir.Value:
-    return chosen(b, compared(b, "sgt", x, y), x, y)
+def _smaller(b: Text, x: str, y: str) -> str:
+    return _chosen(b, compared(b, "slt", x, y), x, y)
 
 
-def _load(kind: ir.IntType, extend: str) -> Callable[..., ir.Value]:
-    def made(b: ir.IRBuilder, address: ir.Value) -> ir.Value:
-        value = loaded(b, _pointer(b, address), kind, kind.width // 8)
-        return value if kind == I64 else extended(b, value, extend)
-
-    return made
+def _larger(b: Text, x: str, y: str) -> str:
+    return _chosen(b, compared(b, "sgt", x, y), x, y)
 
 
-def _store(kind: ir.IntType) -> Callable[..., ir.Value]:
-    def made(b: ir.IRBuilder, address: ir.Value, value: ir.Value) -> ir.Value:
-        stored(b, value if kind == I64 else b.trunc(value, kind), _pointer(b, address), kind.width // 8)
-        return i64(0)
+def _load(bits: int, extend: str) -> Callable[[Text, str], str]:
+    def made(b: Text, address: str) -> str:
+        value = b.value(f"load i{bits}, ptr {b.pointer(address)}, align {bits // 8}")
+        return b.value(f"{extend} i{bits} {value} to i64") if extend else value
 
     return made
 
 
-def _call(kind: ir.IntType) -> Callable[..., ir.Value]:
-    def made(b: ir.IRBuilder, function: ir.Value, *arguments: ir.Value) -> ir.Value:
-        signature = ir.FunctionType(kind, [I64] * len(arguments))
-        result = b.call(b.inttoptr(function, signature.as_pointer()), arguments)
-        return result if kind == I64 else b.sext(result, I64)
+def _store(bits: int) -> Callable[[Text, str, str], str]:
+    def made(b: Text, address: str, value: str) -> str:
+        short = value if bits == words.BITS else b.value(f"trunc i64 {value} to i{bits}")
+        b.line(f"store i{bits} {short}, ptr {b.pointer(address)}, align {bits // 8}")
+        return "0"
 
     return made
 
 
-def _rounded32(b: ir.IRBuilder, bits: ir.Value) -> ir.Value:
-    single = b.fptrunc(b.bitcast(bits, ir.DoubleType()), ir.FloatType())
-    return extended(b, b.bitcast(single, I32))
+def _call(bits: int) -> Callable[..., str]:
+    def made(b: Text, function: str, *arguments: str) -> str:
+        result = b.value(f"call i{bits} {b.pointer(function)}({given(arguments)})")
+        return result if bits == words.BITS else b.value(f"sext i{bits} {result} to i64")
+
+    return made
 
 
-def _compare_exchange(b: ir.IRBuilder, address: ir.Value, expected: ir.Value, value: ir.Value) -> ir.Value:
-    found = b.cmpxchg(_pointer(b, address), expected, value, "seq_cst")
-    return extended(b, b.extract_value(found, 1))
+def given(arguments: tuple[str, ...] | list[str]) -> str:
+    """The arguments of a call."""
+    return ", ".join([f"i64 {argument}" for argument in arguments])
 
 
-def _store_release(b: ir.IRBuilder, address: ir.Value, value: ir.Value) -> ir.Value:
-    b.store_atomic(value, b.inttoptr(address, I64.as_pointer()), "release", 8)
-    return i64(0)
+def _rounded32(b: Text, bits: str) -> str:
+    single = b.value(f"fptrunc double {b.value(f'bitcast i64 {bits} to double')} to float")
+    return b.value(f"zext i32 {b.value(f'bitcast float {single} to i32')} to i64")
 
 
-def _copy_line_past(b: ir.IRBuilder, to: ir.Value, of: ir.Value) -> ir.Value:
-    line = b.load(_pointer(b, of), typ=ir.VectorType(I64, 8), align=1)
-    store_non_temporal(b.module, b, line, _pointer(b, to), 64)
-    return i64(0)
+def _compare_exchange(b: Text, address: str, expected: str, value: str) -> str:
+    found = b.value(f"cmpxchg ptr {b.pointer(address)}, i64 {expected}, i64 {value} seq_cst seq_cst")
+    return extended(b, b.value(f"extractvalue {{i64, i1}} {found}, 1"))
 
 
-def moved(b: ir.IRBuilder, to: ir.Value, of: ir.Value, size: int) -> ir.Value:
+def _fetch_add(b: Text, address: str, value: str) -> str:
+    return b.value(f"atomicrmw add ptr {b.pointer(address)}, i64 {value} seq_cst")
+
+
+def _load_atomic(b: Text, address: str) -> str:
+    return b.value(f"load atomic i64, ptr {b.pointer(address)} seq_cst, align 8")
+
+
+def _store_release(b: Text, address: str, value: str) -> str:
+    b.line(f"store atomic i64 {value}, ptr {b.pointer(address)} release, align 8")
+    return "0"
+
+
+def _moved(b: Text, to: str, of: str, kind: str, end: str = ", align 1") -> str:
+    value = b.value(f"load {kind}, ptr {b.pointer(of)}, align 1")
+    b.line(f"store {kind} {value}, ptr {b.pointer(to)}{end}")
+    return "0"
+
+
+def _move(b: Text, to: str, of: str, size: int) -> str:
     """Copy so many bytes, a power of two, as one value."""
-    kind = ir.IntType(8 * size) if size <= 8 else ir.VectorType(I64, size // 8)
-    b.store(b.load(_pointer(b, of), typ=kind, align=1), _pointer(b, to), align=1)
-    return i64(0)
+    return _moved(b, to, of, f"i{8 * size}" if size <= 8 else f"<{size // 8} x i64>")
 
 
-def picked(b: ir.IRBuilder, to: ir.Value, of: ir.Value, width: int, step: int, first: int) -> ir.Value:
+def _copy_line_past(b: Text, to: str, of: str) -> str:
+    return _moved(b, to, of, "<8 x i64>", f", align 64{non_temporal(b.module)}")
+
+
+def _pick(b: Text, to: str, of: str, width: int, step: int, first: int) -> str:
     """Copy every `step`-th item, backwards where `step` is negative: whole vectors are loaded, and each but the first
     takes a shuffle."""
     unit = min(width, 8)
     parts, lanes = width // unit, 64 // unit
-    kind = ir.VectorType(ir.IntType(8 * unit), lanes)
+    kind = f"<{lanes} x i{8 * unit}>"
     items = range(first, abs(step) * 64 // width, abs(step))[:: 1 if step > 0 else -1]
     places = [divmod(items[lane // parts] * parts + lane % parts, lanes) for lane in range(lanes)]
-    vectors = [b.load(_pointer(b, b.add(of, i64(64 * k))), typ=kind, align=1) for k in range(abs(step))]
-    result: ir.Value = vectors[0]
+    starts = [b.pointer(_add(b, of, str(64 * k))) for k in range(abs(step))]
+    vectors = [b.value(f"load {kind}, ptr {start}, align 1") for start in starts]
+    result = vectors[0]
     for k in range(1, abs(step)):
         from_result = range(lanes) if k > 1 else [place for _, place in places]
         mask = [lanes + place if where == k else here for (where, place), here in zip(places, from_result, strict=True)]
-        result = b.shuffle_vector(result, vectors[k], ir.Constant(ir.VectorType(I32, lanes), mask))
-    b.store(result, _pointer(b, to), align=1)
-    return i64(0)
+        taken = ", ".join(f"i32 {lane}" for lane in mask)
+        result = b.value(f"shufflevector {kind} {result}, {kind} {vectors[k]}, <{lanes} x i32> <{taken}>")
+    b.line(f"store {kind} {result}, ptr {b.pointer(to)}, align 1")
+    return "0"
 
 
-def _prefetch(b: ir.IRBuilder, address: ir.Value) -> ir.Value:
-    prefetch(b.module, b, _pointer(b, address))
-    return i64(0)
+def _prefetch(level: int) -> Callable[[Text, str], str]:
+    def made(b: Text, address: str) -> str:
+        b.line(prefetched(b.module, b.pointer(address), level))
+        return "0"
+
+    return made
 
 
-def _prefetch_behind(b: ir.IRBuilder, address: ir.Value) -> ir.Value:
-    prefetch(b.module, b, _pointer(b, address), L2)
-    return i64(0)
+def _touch(b: Text, address: str) -> str:
+    b.value(f"load volatile i8, ptr {b.pointer(address)}, align 1")
+    return "0"
 
 
-def _touch(b: ir.IRBuilder, address: ir.Value) -> ir.Value:
-    written(b, I8, f"load volatile i8, ptr {reference(_pointer(b, address))}, align 1")
-    return i64(0)
-
-
-def _fence(b: ir.IRBuilder, value: ir.Value) -> ir.Value:
-    fence(b.module, b)
+def _fence(b: Text, value: str) -> str:
+    b.line(fenced(b.module))
     return value
 
 
-def _pointer(b: ir.IRBuilder, address: ir.Value) -> ir.Value:
-    return written(b, PTR, f"inttoptr i64 {spelled(address)} to ptr")
-
-
-INTRINSICS: dict[Any, tuple[int | None, Callable[..., ir.Value]]] = {
+INTRINSICS: dict[Any, tuple[int | None, Callable[..., str]]] = {
     min: (2, _smaller),
     max: (2, _larger),
-    abs: (1, lambda b, x: _larger(b, x, b.neg(x))),
+    abs: (1, lambda b, x: _larger(b, x, _sub(b, "0", x))),
     words.wrapped: (1, lambda b, x: x),
     words.rounded32: (1, _rounded32),
-    words.load64: (1, _load(I64, "")),
-    words.load32: (1, _load(I32, "sext")),
-    words.load8: (1, _load(I8, "zext")),
-    words.store64: (2, _store(I64)),
-    words.store32: (2, _store(I32)),
-    words.store8: (2, _store(I8)),
-    words.call: (None, _call(I64)),
-    words.call32: (None, _call(I32)),
+    words.load64: (1, _load(64, "")),
+    words.load32: (1, _load(32, "sext")),
+    words.load8: (1, _load(8, "zext")),
+    words.store64: (2, _store(64)),
+    words.store32: (2, _store(32)),
+    words.store8: (2, _store(8)),
+    words.call: (None, _call(64)),
+    words.call32: (None, _call(32)),
     words.compare_exchange: (3, _compare_exchange),
-    words.fetch_add: (2, lambda b, address, x: b.atomic_rmw("add", _pointer(b, address), x, "seq_cst")),
-    words.load_atomic: (1, lambda b, address: b.load_atomic(_pointer(b, address), "seq_cst", 8, typ=I64)),
+    words.fetch_add: (2, _fetch_add),
+    words.load_atomic: (1, _load_atomic),
     words.store_release: (2, _store_release),
     words.copy_line_past: (2, _copy_line_past),
-    words.prefetch: (1, _prefetch),
-    words.prefetch_behind: (1, _prefetch_behind),
+    words.prefetch: (1, _prefetch(L1)),
+    words.prefetch_behind: (1, _prefetch(L2)),
     words.touch: (1, _touch),
     words.fence: (1, _fence),
 }
 """By function: how many arguments it takes, None = one or more, and its instructions."""
-FIXED: dict[Any, tuple[int, Callable[..., ir.Value]]] = {words.move: (3, moved), words.pick: (5, picked)}
+FIXED: dict[Any, tuple[int, Callable[..., str]]] = {words.move: (3, _move), words.pick: (5, _pick)}
 """The same of those that take two addresses, then constants."""

@@ -118,6 +118,12 @@ def encoded(module: ir.Module, signature: ir.FunctionType, name: str, code: byte
     return function
 
 
+def written_body(function: ir.Function, text: str) -> None:
+    """Give a function a body in LLVM's text form: all that follows the label of its first block."""
+    block = function.append_basic_block("frame.0")
+    block.instructions.append(text)  # type: ignore[arg-type]  # only printed
+
+
 def spent(module: ir.Module) -> str:
     """The text of a module that nobody needs any more: a block's instructions become one text each. They and their
     blocks refer to each other, and the garbage collector would take as long to find them all as they take to print."""
@@ -206,6 +212,12 @@ def written(b: ir.IRBuilder, kind: ir.Type, text: str, name: str = "") -> ir.Val
     block.instructions.insert(builder._anchor, instruction)  # as `_insert`, which looks for debug information besides
     builder._anchor += 1
     return instruction
+
+
+def met(b: ir.IRBuilder, kind: ir.Type, incoming: Sequence[tuple[str, ir.Block]], name: str = "") -> ir.Value:
+    """The value of the block that control comes from, a phi: by the names of values, which may be made later."""
+    ways = ", ".join([f"[{value}, {reference(block)}]" for value, block in incoming])
+    return written(b, kind, f"phi {kind} {ways}", name)
 
 
 def reference(value: ir.Value) -> str:

@@ -175,18 +175,32 @@ def store(b: ir.IRBuilder, value: ir.Value, pointer: ir.Value, align: int, how: 
 def prefetch(module: ir.Module, b: ir.IRBuilder, pointer: ir.Value, level: int = L1) -> None:
     """Prefetch the line at the pointer into this cache level and those after it, for reading (for writing was slower
     wherever it was measured)."""
+    written(b, VOID, prefetched(module, reference(pointer), level))
+
+
+def prefetched(module: ir.Module, pointer: str, level: int) -> str:
+    """The same instruction, as text."""
     f = reference(external(module, "llvm.prefetch.p0", VOID, [PTR, I32, I32, I32]))
-    written(b, VOID, f"call void {f}(ptr {reference(pointer)}, i32 0, i32 {level}, i32 1)")  # read, data
+    return f"call void {f}(ptr {pointer}, i32 0, i32 {level}, i32 1)"  # read, data
 
 
 def store_non_temporal(module: ir.Module, b: ir.IRBuilder, value: ir.Value, pointer: ir.Value, align: int) -> None:
     """A non-temporal store of a whole vector, on its boundary."""
-    store(b, value, pointer, align, f", !nontemporal {module.add_metadata([i32(1)]).get_reference()}")
+    store(b, value, pointer, align, non_temporal(module))
+
+
+def non_temporal(module: ir.Module) -> str:
+    """The end of the text of such a store."""
+    return f", !nontemporal {module.add_metadata([i32(1)]).get_reference()}"
 
 
 def fence(module: ir.Module, b: ir.IRBuilder) -> None:
     """Make all non-temporal stores visible before anything that follows."""
-    if module.triple.startswith("x86_64"):
-        b.call(external(module, "llvm.x86.sse.sfence", VOID, []), [])
-    else:
-        b.fence("seq_cst")
+    written(b, VOID, fenced(module))
+
+
+def fenced(module: ir.Module) -> str:
+    """The same instruction, as text."""
+    if not module.triple.startswith("x86_64"):
+        return "fence seq_cst"
+    return f"call void {reference(external(module, 'llvm.x86.sse.sfence', VOID, []))}()"

@@ -7,6 +7,7 @@ import random
 import struct
 import threading
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -277,6 +278,61 @@ def test_native_functions_are_called() -> None:
     assert forwarded(address or 0, 3) == -2 + 998
 
 
+class Program:
+    """A function at random: statements in each other, of locals that stay below 2**16, and loops that end."""
+
+    NAMES = ("x", "y", "u", "v", "w")
+
+    def __init__(self, draw: random.Random) -> None:
+        self._draw = draw
+        body = ["u, v, w = y, 3, x & 7", *self._block(3, False), "return u + 70000 * (v + 70000 * w) + x - y"]
+        self.text = "\n".join(["def program(x, y):", *(f"    {line}" for line in body)])
+
+    def _block(self, depth: int, in_loop: bool) -> list[str]:
+        return [line for _ in range(self._draw.randint(1, 4)) for line in self._statement(depth, in_loop)]
+
+    def _statement(self, depth: int, in_loop: bool) -> list[str]:
+        kind = self._draw.randrange(8 if depth else 3)
+        name, value = self._draw.choice(self.NAMES[2:]), self._value(2)
+        inner = [f"    {line}" for line in self._block(depth - 1, in_loop or kind > 5)] if depth and kind > 2 else []
+        if kind < 2:
+            return [f"{name} = ({value}) & 65535"]
+        if kind == 2:
+            leaves = self._draw.choice(("break", "continue", f"return {name}")) if in_loop else f"{name} ^= 5"
+            return [f"if {self._condition()}:", f"    {leaves}"]
+        if kind < 6:
+            other = [f"    {line}" for line in self._block(depth - 1, in_loop)]
+            return [f"if {self._condition()}:", *inner, *(["else:", *other] if kind > 3 else ())]
+        steps = self._draw.choice(("4", "u % 5", "9, 2, -3", "w & 3, 6"))
+        return [f"for {name} in range({steps}):", *inner]
+
+    def _condition(self) -> str:
+        parts = (f"{self._value(1)} {self._draw.choice(('<', '<=', '==', '>'))} {self._value(1)}" for _ in range(2))
+        return self._draw.choice(("{}", "not {}", "{} and {}", "{} or {}")).format(*parts)
+
+    def _value(self, depth: int) -> str:
+        name, number = self._draw.choice(self.NAMES), self._draw.choice((1, 2, 7, 8, 64, 1000))
+        if depth == 0:
+            return self._draw.choice((name, str(number)))
+        one, other = self._value(depth - 1), self._value(depth - 1)
+        forms = "{} + {}", "{} - {}", "{} // {n}", "{} % {n}", "{} if {c} else {}", "min({}, {})", "{}"
+        form = self._draw.choice(forms)
+        condition = self._condition() if "{c}" in form and depth > 1 else "u < v"
+        return f"({form.format(one, other, n=number, c=condition)})"
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_programs_at_random(seed: int, tmp_path: Path) -> None:
+    draw = random.Random(seed)
+    (tmp_path / "program.py").write_text(text := Program(draw).text)
+    space: dict[str, Any] = {}
+    exec(compile(text, str(tmp_path / "program.py"), "exec"), space)
+    (native,) = compiled(space["program"])
+    for _ in range(40):
+        x, y = draw.randint(-300, 300), draw.randrange(1 << 16)
+        assert native(x, y) == space["program"](x, y), (text, x, y)
+
+
 def uses_text(x: int) -> int:
     """Refused."""
     return x + len("abc")
@@ -304,7 +360,15 @@ def uses_unknown(x: int) -> int:
     return x + nowhere  # type: ignore[name-defined, no-any-return] # noqa: F821
 
 
-@pytest.mark.parametrize("function", [uses_text, uses_floats, uses_lists, uses_with, uses_unknown, moves_some])
+def uses_starred(x: int) -> int:
+    """Refused."""
+    return min(*(x, 2))
+
+
+OTHERS = (uses_text, uses_floats, uses_lists, uses_with, uses_unknown, uses_starred, moves_some)
+
+
+@pytest.mark.parametrize("function", OTHERS)
 def test_other_code_is_refused(function: Callable[[int], int]) -> None:
     with pytest.raises(TypeError, match=r"test_integer_code\.py:\d+: .* is not in the subset"):
         add_functions(new_module(backend.host_target()), [function])

@@ -19,7 +19,9 @@ from .mapping import Loaded
 from .once import once
 
 _log = Log(__name__)
-COMPILER = ("words", "integer_code", "integer_expressions", "integer_operations")  # of functions of integers
+COMPILER = (
+    "words", "integer_code", "integer_expressions", "integer_operations", "integer_text",
+)  # of functions of integers
 NATIVE = "native code"  # the kind of such rows
 _NAME = "module"
 
@@ -95,12 +97,12 @@ def machine() -> str:
 def compiled_functions(homes: Mapping[str, str]) -> bytes:
     """Object code for this machine of functions of integers: their names, and the modules of `ir_builders` that have
     them, which are loaded."""
-    integer_code, attributes = (_builders(name) for name in ("integer_code", "attributes"))
+    integer_code, attributes, extensions = map(_builders, ("integer_code", "attributes", "llvmlite_extensions"))
     backend = locks.imported(".backend", __package__)
     made = attributes.new_module(target := backend.host_target())
     with locks.uncollected():
         integer_code.add_functions(made, [getattr(_builders(home), name) for name, home in homes.items()])
-        text = str(made)
+        text = extensions.spent(made)
     return bytes(backend.compile_scalar(text, target))
 
 
