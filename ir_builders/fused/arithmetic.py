@@ -50,15 +50,15 @@ class Arithmetic:
         """x y."""
         return written(self._b, self._kind, f"fmul {self._kind} {reference(x)}, {reference(y)}")
 
-    def plus(self, x: ir.Value, y: ir.Value) -> ir.Value:
+    def plus(self, x: ir.Value, y: ir.Value, name: str = "") -> ir.Value:
         """x + y."""
-        return written(self._b, self._kind, f"fadd {self._kind} {reference(x)}, {reference(y)}")
+        return written(self._b, self._kind, f"fadd {self._kind} {reference(x)}, {reference(y)}", name)
 
-    def added(self, x: ir.Value, y: ir.Value, z: ir.Value) -> ir.Value:
+    def added(self, x: ir.Value, y: ir.Value, z: ir.Value, name: str = "") -> ir.Value:
         """x y + z."""
         kind, b = self._kind, self._b
         if not self._kernel.fused:
-            return self.plus(z, self.times(x, y))
-        name = external(self._module, f"llvm.fma.{suffix(kind)}", kind, [kind] * 3).name
-        given = ", ".join(f"{kind} {reference(value)}" for value in (x, y, z))
-        return written(b, kind, f"call {kind} @{name}({given})")
+            return self.plus(z, self.times(x, y), name)
+        f = reference(external(self._module, f"llvm.fma.{suffix(kind)}", kind, [kind] * 3))
+        given = ", ".join([f"{kind} {reference(value)}" for value in (x, y, z)])
+        return written(b, kind, f"call {kind} {f}({given})", name)

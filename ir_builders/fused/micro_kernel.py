@@ -9,9 +9,9 @@ from llvmlite import ir
 from ttc_llvm.lazy_dataclasses import dataclass, replace
 from ttc_llvm.lowering.micro_kernel import MicroKernel
 
-from ..llvmlite_extensions import shuffle
+from ..llvmlite_extensions import met, reference, shuffle
 from ..memory import prefetch, store
-from ..values import I64, PTR, at, guarded, i64, splat
+from ..values import I64, PTR, at, guarded, i64, operated, splat
 from ..vector_loads import load
 from .arithmetic import CROSSED, OLD, SUM, Arithmetic, vector
 from .calls import ADD, PIECES, SET
@@ -22,13 +22,15 @@ ARGUMENTS = ("depth", "a", "b", "c", "rows", "columns", "scalars", "way")
 
 @dataclass(frozen=True, slots=True)
 class Tile:
-    """All that a function of a tile has at hand. packed: bytes of a term's rows in a panel."""
+    """All that a function of a tile has at hand. packed: bytes of a term's rows in a panel; read: offsets in C, by the
+    block that has read them, their table and their place in it."""
 
     module: ir.Module
     kernel: MicroKernel
     packed: int
     b: ir.IRBuilder
     arguments: dict[str, ir.Value]
+    read: dict[tuple[ir.Block, str, int], ir.Value]
 
 
 def add_micro_kernels(module: ir.Module, kernel: MicroKernel) -> tuple[ir.Function, ir.Function]:
@@ -75,7 +77,7 @@ def begun(
     for label, argument in zip(arguments, function.args, strict=True):
         argument.name = label
         given[label] = argument if label in ("depth", "way") else b.inttoptr(argument, PTR)
-    return Tile(module, kernel, full.vectors * kernel.lanes * kernel.dtype.real_bits // 8, b, given)
+    return Tile(module, kernel, full.vectors * kernel.lanes * kernel.dtype.real_bits // 8, b, given, {})
 
 
 def _fetch(tile: Tile) -> None:
@@ -96,10 +98,16 @@ def _fetch(tile: Tile) -> None:
 
 def column_at(tile: Tile, column: int, row: int = 0) -> ir.Value:
     """The address of a row of a column in C."""
-    b, given = tile.b, tile.arguments
-    first = load(b, at(b, given["rows"], 8 * row), I64, 8)
-    step = load(b, at(b, given["columns"], 8 * column), I64, 8)
-    return at(b, given["c"], b.add(first, step))
+    first, step = _offset(tile, "rows", row), _offset(tile, "columns", column)
+    return at(tile.b, tile.arguments["c"], operated(tile.b, "add", first, step))
+
+
+def _offset(tile: Tile, table: str, number: int) -> ir.Value:
+    """An offset in C. Nothing that a tile writes changes it: a block reads it once."""
+    b, key = tile.b, (tile.b.block, table, number)
+    if key not in tile.read:
+        tile.read[key] = load(b, at(b, tile.arguments[table], 8 * number), I64, 8)
+    return tile.read[key]
 
 
 def products(tile: Tile) -> list[list[ir.Value]]:
@@ -112,33 +120,26 @@ def products(tile: Tile) -> list[list[ir.Value]]:
     b.position_at_end(body)
     term, a, panel = b.phi(I64, name="term"), b.phi(PTR, name="row"), b.phi(PTR, name="column")
     places = [(j, v) for j in range(kernel.width) for v in range(kernel.vectors)]
-    sums = {place: b.phi(kind, name="sum{}.{}".format(*place)) for place in places}
+    none = reference(zero), before
+    sums = {(j, v): met(b, kind, (none, (f'%"next{j}.{v}"', body)), f"sum{j}.{v}") for j, v in places}
     rows = [load(b, at(b, a, v * kernel.lanes * size), kind, size) for v in range(kernel.vectors)]
     arithmetic, added = Arithmetic(tile.module, b, kernel, tile.arguments["scalars"]), {}
     for column in range(kernel.width):
         factor = _factor(tile, panel, column)
         for v, row in enumerate(rows):
-            added[column, v] = arithmetic.added(row, factor, sums[column, v])
+            added[column, v] = arithmetic.added(row, factor, sums[column, v], f"next{column}.{v}")
     following = b.sub(term, i64(1))
     for value, first, then in (
         (term, tile.arguments["depth"], following),
         (a, tile.arguments["a"], at(b, a, tile.packed)),
         (panel, tile.arguments["b"], at(b, panel, kernel.width * size)),
-        *((sums[place], zero, added[place]) for place in places),
     ):
         value.add_incoming(first, before)
-        value.add_incoming(then, b.block)
+        value.add_incoming(then, body)
     b.cbranch(b.icmp_signed(">", following, i64(0)), body, done)
     b.position_at_end(done)
-    found: list[list[ir.Value]] = []
-    for column in range(kernel.width):
-        found.append([])
-        for v in range(kernel.vectors):
-            value = b.phi(kind, name=f"total{column}.{v}")
-            value.add_incoming(zero, before)
-            value.add_incoming(added[column, v], body)
-            found[-1].append(value)
-    return found
+    totals = [met(b, kind, (none, (reference(added[j, v]), body)), f"total{j}.{v}") for j, v in places]
+    return [totals[start : start + kernel.vectors] for start in range(0, len(totals), kernel.vectors)]
 
 
 def _factor(tile: Tile, panel: ir.Value, column: int) -> ir.Value:
@@ -225,13 +226,8 @@ def _times(tile: Tile, arithmetic: Arithmetic, values: list[ir.Value], always: i
     is_one, before = arithmetic.is_one(SUM), b.block
     with guarded(b, b.not_(is_one), "scale"):
         times, inside = [arithmetic.times(factor, value) for value in values], b.block
-    found: list[ir.Value] = []
-    for value, product in zip(values, times, strict=True):
-        phi = b.phi(vector(tile.kernel))
-        phi.add_incoming(value, before)
-        phi.add_incoming(product, inside)
-        found.append(phi)
-    return found
+    pairs = zip(values, times, strict=True)
+    return [met(b, vector(tile.kernel), ((reference(x), before), (reference(y), inside))) for x, y in pairs]
 
 
 def _write_pieces(tile: Tile, value: ir.Value, column: int, register: int) -> None:

@@ -150,9 +150,9 @@ class _Packer:
             with counted(b, height, count, "block") as first_place:
                 block = at(b, at(b, start, self._term(k)), b.mul(first_place, i64(size)))
                 self._transposed(block, kept, stride, (width, count), width)
+                places, behind = at(b, self._panel, b.mul(first_place, i64(8))), b.mul(k, i64(self._group.step * size))
                 for number in range(count):
-                    at_place = at(b, self._panel, b.mul(b.add(first_place, i64(number)), i64(8)))
-                    to = at(b, b.inttoptr(load(b, at_place, I64, 8), PTR), b.mul(k, i64(self._group.step * size)))
+                    to = at(b, b.inttoptr(load(b, at(b, places, 8 * number), I64, 8), PTR), behind)
                     store(b, load(b, at(b, kept, number * width * size), kind, width * size), to, self._align)
 
     def _fetch(self, width: int, stride: ir.Value, height: ir.Value, ahead: ir.Value, k: ir.Value) -> None:

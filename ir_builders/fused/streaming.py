@@ -12,7 +12,7 @@ from ttc_llvm.lazy_dataclasses import dataclass
 from ttc_llvm.lowering.micro_kernel import MicroKernel
 from ttc_llvm.machine.target import Target
 
-from ..llvmlite_extensions import external, shuffle, vector_type
+from ..llvmlite_extensions import bitcast, external, reference, shuffle, vector_type, written
 from ..memory import masked_store, prefetch, store, store_non_temporal
 from ..values import I32, I64, at, guarded, i64, splat
 from ..vector_loads import load
@@ -136,7 +136,7 @@ def _write_run(
     b, (before, numbers, past) = tile.b, joined
     line = at(b, run.place, b.mul(past, i64(-WORD)))
     for k, value in enumerate(run.registers):
-        words, where = b.bitcast(value, before.type), at(b, line, k * f.LINE)
+        words, where = bitcast(b, value, before.type), at(b, line, k * f.LINE)
         whole = _joined(tile, before, numbers, words)
         if k > 0:
             store_non_temporal(tile.module, b, whole, where, f.LINE)
@@ -219,5 +219,6 @@ def _partial(tile: Tile, slot: int) -> ir.Value:
 
 def _joined(tile: Tile, before: ir.Value, numbers: ir.Value, after: ir.Value) -> ir.Value:
     """Words of two registers, by their numbers."""
-    name = "llvm.x86.avx512.vpermi2var.d.512"
-    return tile.b.call(external(tile.module, name, before.type, [before.type] * 3), [before, numbers, after])
+    kind, given = before.type, ", ".join([f"{x.type} {reference(x)}" for x in (before, numbers, after)])
+    f = reference(external(tile.module, "llvm.x86.avx512.vpermi2var.d.512", kind, [kind] * 3))
+    return written(tile.b, kind, f"call {kind} {f}({given})")

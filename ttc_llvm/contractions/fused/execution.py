@@ -80,8 +80,9 @@ def revision(dtype: str) -> str:
 def compiled(dtype: str) -> bytes:
     """The code of this machine for a data type, NumPy's letter."""
     with locks.LLVM:
+        from ...ir_builders import llvmlite_extensions
         from ...ir_builders.fused import build
     kernel, target = micro_kernel(dtypes.from_numpy(dtype).name), backend.host_target()
     with locks.uncollected():
-        text = str(build.build(kernel, target))
+        text = llvmlite_extensions.spent(build.build(kernel, target))
     return backend.compile_scalar(text, target)
