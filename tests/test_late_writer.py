@@ -70,7 +70,7 @@ def test_what_is_written_at_once_takes_the_others_along(database: Database) -> N
 
 def test_code_of_no_solution_is_found_at_once(database: Database) -> None:
     for record in RECORDS:
-        database.keep_native(record, 2, soon=True)
+        database.keep_native(record, 2)
         assert database.native(record.request, record.plan) == record.objects
     later = Database(database.path)
     assert later.native(REQUEST, "cpu1 tile=8") == ()

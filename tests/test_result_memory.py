@@ -418,6 +418,8 @@ def test_the_pool_goes_back_to_the_system_without_a_further_call() -> None:
         ttc_llvm.transpose(x, threads=1)
         memory._memory().call("stop")
         ttc_llvm.set_result_pool(1 << 30)
+        while any(one.name == "ttc-database" for one in threading.enumerate()):  # which writes the code
+            time.sleep(0.01)
         before, alone = resident(), os_threads()
         made = [ttc_llvm.transpose(x, threads=1) for _ in range(3)]
         full = resident()

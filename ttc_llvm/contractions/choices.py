@@ -48,5 +48,5 @@ def made(
     found = make()
     if next(_numbers) < FIRST and is_kept():
         record = Record(request, 1, KIND, objects=((_NAME, f"{found.number} {found.plan}".encode()),))
-        store.keep_native(record, MOST, soon=True)
+        store.keep_native(record, MOST)
     return found

@@ -47,7 +47,7 @@ def keep(
         objects = {_PREPARED: str(prepared).encode(), _TOLD: "\n".join(lines).encode()}
         request = _request(text, threads, settings)
         record = Record(request, 1, KIND, objects=(*objects.items(),))
-        open_database(None).keep_native(record, kept_kernels.MOST, soon=True)
+        open_database(None).keep_native(record, kept_kernels.MOST)
 
 
 def searched(problem: str, target: str, threads: int, versions: str = VERSIONS) -> Request:

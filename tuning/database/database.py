@@ -40,7 +40,7 @@ class Database:
     `find` and `store` never raise for a damaged, locked, read-only or unwritable file: it is reported once
     per process in one warning of the logger "ttc_llvm", tried again after RETRY_SECONDS, and solutions stay
     in memory meanwhile, and are offered once more when the process ends. Safe in several threads and processes, and
-    after fork. What costs less to find again than it may cost to wait for a disk is written soon, by a thread.
+    after fork. What no search has timed is written soon, by a thread: its caller waits for no disk.
 
     Where others can write the file, nothing is written into it: what is new goes to the user's own database. So does
     code that is built for solutions of a file that is not the user's. Both are read, the user's own first.
@@ -107,13 +107,13 @@ class Database:
         found = (self._try(one, "read", lambda file: file.native(request, plan)) for one in self._files())
         return next(filter(None, found), ()) if self._reads else ()
 
-    def keep_native(self, record: Record, most: int | None = None, soon: bool = False) -> None:
-        """Remember such code in a file of the user's own. most: rows of this plan, of which the oldest give way; soon:
-        as for `store`."""
+    def keep_native(self, record: Record, most: int | None = None) -> None:
+        """Remember such code in a file of the user's own, soon, as `store` does. most: rows of this plan, of which the
+        oldest give way."""
         if self.keeps_code and fits(record.objects):
             with locks.DATABASE:
                 self._code[record.request.id, record.plan] = record, most
-                (self._writer.ask if soon else self._flush)()
+                self._writer.ask()
 
     def refuse(self, record: Record) -> None:
         """The plan of a record that was found is of no use to this program: any other replaces it."""
