@@ -27,7 +27,7 @@ from ttc_llvm.contractions.merged import A, B, C, merge
 from ttc_llvm.contractions.predicting import Predictions
 from ttc_llvm.contractions.splitting import NO_GAINS
 from ttc_llvm.contractions.task import ContractionTask
-from ttc_llvm.ir_builders.attributes import new_module
+from ttc_llvm.ir_builders.attributes import length_known, new_module
 from ttc_llvm.ir_builders.fused import fields as f
 from ttc_llvm.ir_builders.fused import turning
 from ttc_llvm.ir_builders.fused.micro_kernel import add_micro_kernel
@@ -252,8 +252,14 @@ def test_threads_begin_at_whole_turns_where_these_are_many() -> None:
                 assert (c == a.sum(1).T).all()
 
 
-MACHINES = "avx512", "knl", "avx2", "avx", "sse2", "neon", "sve", "vsx", "vsx-be", "rvv", "wasm"
-MULTIPLY = {"avx512": "vfmadd", "avx2": "vfmadd", "neon": "fmla", "vsx": "xvmadd", "avx": "vmulp", "sse2": "mulp"}
+MACHINES = (
+    "avx512", "knl", "avx2", "avx", "sse2", "neon", "sve", "sve256", "sve512", "vsx", "vsx-be", "rvv", "rvv256", "wasm",
+)  # fmt: skip
+MULTIPLY = {
+    "avx512": "vfmadd", "knl": "vfmadd", "avx2": "vfmadd", "avx": "vmulp", "sse2": "mulp", "neon": "fmla",
+    "sve": "fmla", "sve256": "fmla", "sve512": "fmla", "vsx": "xvmadd", "vsx-be": "xvmadd", "rvv": "vfmacc",
+    "rvv256": "vfmacc", "wasm": "x2.mul|x4.mul",
+}  # fmt: skip
 
 
 @pytest.mark.parametrize(("dtype", "vectors"), [*((dtype, None) for dtype in "sdcz"), ("d", 1)])
@@ -263,12 +269,12 @@ def test_sums_stay_in_registers(machine: str, dtype: str, vectors: int | None) -
     target = lookup.find(machine)
     kernel = MicroKernel.of(dtype, target)
     module = new_module(target)
-    add_micro_kernel(module, kernel, "multiply_tile", vectors).linkage = ""
+    made = add_micro_kernel(module, kernel, "multiply_tile", vectors)
+    made.linkage = ""
+    length_known([made], target)
     loop = innermost(backend.assembly(str(module), target), machine)
     assert not [line for line in loop if re.search(r"\(%rsp\)|\[sp|\(1\)$|\(sp\)", line)]
-    wanted = MULTIPLY.get(machine)
-    if wanted is not None:
-        assert sum(wanted in line for line in loop) == (vectors or kernel.vectors) * kernel.width
+    assert sum(bool(re.search(MULTIPLY[machine], line)) for line in loop) == (vectors or kernel.vectors) * kernel.width
 
 
 def innermost(assembly: str, machine: str) -> list[str]:
