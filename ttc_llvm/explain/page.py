@@ -101,7 +101,7 @@ def _plans(e: Explanation) -> Iterator[str]:
     if e.chosen is None:
         return
     terms = e.chosen.terms
-    yield "<p>What the cost model expects. Factors are on memory time: the networks' is half of the estimate, the"
+    yield "<p>What the cost model expects. Factors are on memory time: the networks' is part of the estimate, the"
     yield " others are the facts that count most, of plans with prefetch and stores of the kind"
     yield f" &lsquo;{escape(words.mode(terms))}&rsquo;.</p>"
     yield "<table><tr><th class=left>cost</th><th></th><th class=left>what it is</th></tr>"
@@ -109,7 +109,7 @@ def _plans(e: Explanation) -> Iterator[str]:
     rows += [("memory", f"{terms.memory * 1e3:.4g} ms", "on one thread")]
     rows += [("instructions", f"{terms.compute * 1e3:.4g} ms", "on one thread")]
     rows += [("threads", f"{terms.balance:.2f}", "that share the work")]
-    rows += [] if terms.cached else [("networks", words.factor(terms.networks), "half of the estimate")]
+    rows += [] if terms.cached else [("networks", words.factor(terms.networks), "their part of the estimate")]
     for (name, bucket), weight in words.main_facts(terms):
         rows.append((f"{name} = {bucket}", words.factor(weight), words.meaning(name)))
     for cells in rows:

@@ -141,7 +141,7 @@ def _terms(terms: Terms, e: Explanation) -> Iterator[str]:
     lines, rounding = "non-temporal stores of single lines", "long ones that round numbers to bytes"
     added = ("lines", terms.single, lines), ("micro-tiles", terms.long, rounding)
     yield from (f"  {name:12} {factor(cost):>10} for {why}" for name, cost, why in added if cost)
-    yield f"  networks     {factor(terms.networks):>10} their half of the estimate; the facts' half:"
+    yield f"  networks     {factor(terms.networks):>10} their part of the estimate; the facts' part:"
     kind = f"of plans with prefetch and stores of the kind '{mode(terms)}':"
     yield f"  what counts most of the plan's facts, as factors on memory time; {kind}"
     for (name, bucket), weight in main_facts(terms):

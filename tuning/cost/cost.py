@@ -43,7 +43,9 @@ TILE = 4e-9  # seconds of one iteration of a tile loop
 # Of 58 random problems the choice of 19 changed: 1.19 times as fast (0.84 to 2.12), then without those of one byte.
 MISSED, ALONG_B = 0.5, 0.12
 CROWDED = 2 << 10  # bytes from row to row of B, of which a multiple fills one or two sets of L1
-NETWORKS = 0.5  # their share in log(time): they are right more often than the weights, but further off where wrong
+# The networks' share in log(time): they are right more often than the weights, but further off where wrong. In updates
+# the weights are further off: with this share choices are 1.03 to 1.05 times as fast (docs/lab/zen5.md, two threads).
+NETWORKS, IN_UPDATES = 0.5, 0.9
 
 
 _grid_depends_on = attrgetter("tile", "order", "panel", "parallel")  # of a plan, `Model.balance`
@@ -84,6 +86,7 @@ class Model:
         self._in_l2 = self.cached and size > target.l1 and target.pairs
         self._features = Features(canonical, target)
         self._kind, self._converts = kind(canonical), canonical.a != canonical.b
+        self._networks = networks_share(self._kind)
         rounds = self._kind == "columns copy" and rounds_to_bytes(canonical)
         self._rounds = rounds and self._features.family == "Zen 5"  # where that was measured
         self._moved = canonical.bytes_moved
@@ -125,11 +128,11 @@ class Model:
         if self.cached:
             return Terms(seconds, memory, compute, self.balance(plan), 0.0, 0.0, 0.0, (), 0.0, True, self.waiting(plan))
         facts = tuple(
-            ((named(*whose), bucket), (1 - NETWORKS) * weight((self._kind, *whose), bucket, self._converts))
+            ((named(*whose), bucket), (1 - self._networks) * weight((self._kind, *whose), bucket, self._converts))
             for whose, bucket in self._features.owned(plan)
         )
         known = networks(self._features.columns(plan), self._converts)
-        said = NETWORKS * known([self._features.numbers(plan)])[0]
+        said = self._networks * known([self._features.numbers(plan)])[0]
         added = self.crowding(plan.block), self.single(plan), self.long(plan.block)
         return Terms(seconds, memory, compute, self.balance(plan), *added, facts, said, False)
 
@@ -165,7 +168,8 @@ class Model:
         found = [self._features(plan) for plan in plans]
         weighed = [base + weights(self._kind, mode, family, self._converts).of(groups) for mode, groups in found]
         said = networks(columns(found[0][1]), self._converts)(table([groups for _, groups in found]))
-        return [NETWORKS * s + (1 - NETWORKS) * w for s, w in zip(said, weighed, strict=True)]
+        share = self._networks
+        return [share * s + (1 - share) * w for s, w in zip(said, weighed, strict=True)]
 
     def crowding(self, block: tuple[int, ...]) -> float:
         """The cost, in log(time), of lines of a micro-tile that share L1 sets beyond their ways."""
@@ -192,6 +196,11 @@ class Model:
             # A remainder costs as much as a whole micro-tile.
             found = self._compute[key] = blocks * (LOOP + (work + asked) * OPERATION)
         return found
+
+
+def networks_share(kind: str) -> float:
+    """The networks' share in the score of plans of this class of problems."""
+    return IN_UPDATES if kind.endswith("update") else NETWORKS
 
 
 def operations(canonical: Canonical, block: tuple[int, ...], target: Target) -> int:

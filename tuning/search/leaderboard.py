@@ -21,7 +21,7 @@ from .speed import DRIFT
 
 CHOICE = (
     "The winner was the fastest in the last rounds, in which the best candidates run side by side (median of its time"
-    " by each round's fastest; within 5 %, also its time on one thread). A single run of another may be faster."
+    " by each round's fastest; within 2 %, also its time on one thread). A single run of another may be faster."
 )
 
 K = TypeVar("K")
@@ -34,7 +34,8 @@ FINALISTS = 4  # by allowing for the speed, and as many by the clock
 FINAL_ROUNDS = 5
 SURE = 3  # rounds after which plans that lag behind leave
 ROUNDS_ALONE = 2
-TIE = 1.05  # plans within this of the fastest are as fast: one thread's time counts as well
+TIE = 1.05  # plans within this of the fastest may be as fast: they are timed further, and on one thread
+LEVEL = 1.02  # the same of finalists, whose medians are surer: where they are as fast, one thread's time counts as well
 
 
 class Subject(Protocol[P_in, K]):
@@ -110,15 +111,17 @@ class Leaderboard(Generic[P, K]):
     def ranked(self) -> list[Timed[P]]:
         """Plans timed so far, best first; once there are finalists, these before the others."""
         others = [timed for plan, timed in self.timings.items() if plan not in self._lag]
-        finalists = self._ordered((self.timings[plan] for plan in self._lag), lambda timed: self._lag[timed.plan])
-        return finalists + self._ordered(others, lambda timed: timed.score)
+        finalists = (self.timings[plan] for plan in self._lag)
+        first = self._ordered(finalists, lambda timed: self._lag[timed.plan], LEVEL)
+        return first + self._ordered(others, lambda timed: timed.score, TIE)
 
-    def _ordered(self, entries: Iterable[Timed[P]], figure: Callable[[Timed[P]], float]) -> list[Timed[P]]:
-        """By this figure; those about as fast as the first also by their time on one thread, where that is known."""
+    def _ordered(self, entries: Iterable[Timed[P]], figure: Callable[[Timed[P]], float], tie: float) -> list[Timed[P]]:
+        """By this figure; those as fast as the first, but for this, also by their time on one thread, where that is
+        known."""
         ordered = sorted(entries, key=figure)
         if ordered and ordered[0].plan not in self._alone:
             return ordered
-        level = [t for t in ordered if t.plan in self._alone and figure(t) <= TIE * figure(ordered[0])]
+        level = [t for t in ordered if t.plan in self._alone and figure(t) <= tie * figure(ordered[0])]
         level.sort(key=lambda timed: figure(timed) * self._alone[timed.plan])
         front = {timed.plan for timed in level}
         return level + [timed for timed in ordered if timed.plan not in front]
