@@ -49,6 +49,23 @@ def _gathering(width: int) -> Row:
     return gather
 
 
+def _stepping(width: int) -> Row:
+    def move_items(to: int, of: int, axis: int, count: int) -> None:
+        near_a, near_b = load64(axis + A), load64(axis + B)
+        for _ in range(count >> 2):
+            move(to, of, width)
+            move(to + near_b, of + near_a, width)
+            move(to + 2 * near_b, of + 2 * near_a, width)
+            move(to + 3 * near_b, of + 3 * near_a, width)
+            of, to = of + 4 * near_a, to + 4 * near_b
+        for _ in range(count & 3):
+            move(to, of, width)
+            of, to = of + near_a, to + near_b
+
+    move_items.__name__ = f"move_items_{width}"
+    return move_items
+
+
 def by_moves(to: int, of: int, offsets: int, size: int) -> None:
     """In place of a function that moves a row of so many bytes to and from an address, by the offsets of its items."""
 
@@ -73,7 +90,9 @@ def kernel(name: str, width: int, move_row: Row = by_moves) -> Rows:
                 row_of, row_to = tile_of, tile_to
                 for _ in range(lines):
                     of, to = row_of, row_to
-                    for _ in range(count):
+                    if is_item:
+                        move_row(to, of, near, count)
+                    for _ in range(0 if is_item else count):
                         if is_copied:
                             call(load64(params + COPY), to, of, load64(params + SIZE))
                         elif is_other:
@@ -83,8 +102,7 @@ def kernel(name: str, width: int, move_row: Row = by_moves) -> Rows:
                             if is_long:
                                 for at in range(width - (to & width - 1), rest, width):
                                     move(to + at, of + at, width)
-                            if not is_item:
-                                move(to + rest, of + rest, width)
+                            move(to + rest, of + rest, width)
                         of, to = of + near_a, to + near_b
                     row_of, row_to = row_of + far_a, row_to + far_b
                 tile_of, tile_to = tile_of + load64(third + A), tile_to + load64(third + B)
@@ -97,7 +115,7 @@ def kernel(name: str, width: int, move_row: Row = by_moves) -> Rows:
 KERNELS = (
     *(kernel(f"rows_of_{width}", width) for width in ROW_WIDTHS),
     kernel("long_rows", ROW_WIDTHS[-1]), kernel("copied_rows", 1),
-    *(kernel(f"single_{width}", width) for width in ITEM_WIDTHS),
+    *(kernel(f"single_{width}", width, _stepping(width)) for width in ITEM_WIDTHS),
     *(kernel(f"gathered_{width}", width, _gathering(width)) for width in ITEM_WIDTHS),
 )  # fmt: skip
 globals().update((made.__name__, made) for made in KERNELS)  # rows_of_2 and so on, long_rows, copied_rows, single_1 ...
