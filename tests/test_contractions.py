@@ -485,19 +485,18 @@ def test_right_operands_that_are_read_in_strips_take_longer(spec: str, extent: i
 
 
 def test_parts_of_products_are_shared() -> None:
-    """Whole long products are a BLAS's, whose threads may share one; parts are cut where our threads gain by them."""
-    products = next(space.plans(merge(Contraction("ik,kj->ij", {"i": 20, "k": 40, "j": 9000}, "d"))))
+    """A single long product is a BLAS's, whose threads may share it; of several ours share the parts."""
+    products = next(space.plans(merge(Contraction("lik,lkj->lij", {"l": 3, "i": 20, "k": 40, "j": 9000}, "d"))))
     call = gemm(products)
     assert call is not None
     gains = splitting.Gains(dict.fromkeys(rates.CUTS, 0.75))
-    assert splitting.split(call, gains) is splitting.split(call, gains, 1, 1) is None
-    cut = splitting.split(call, gains, 1, 2)
-    assert cut is not None and cut.side in (splitting.ROWS, splitting.COLUMNS)
-    assert splitting.tasks(cut, 3) == 3 * cut.parts
-    assert splitting.tasks(None, 3) == splitting.tasks(splitting.Split(splitting.DEPTH, 32, 9, 1), 3) == 3
+    assert splitting.split(call, gains) is splitting.split(call, gains, 1, 2) is None
+    cut = splitting.split(call, gains, products_module.outer_products(products), 2)
+    assert cut is not None and cut.size * 20 * 40 <= splitting.BY_ONE_THREAD
     assert splitting.at_a_time(3, 2) == 1.5
     if blas.is_published():
-        assert products_module.shared_tasks(products, cut) == cut.parts
+        assert products_module.shared_tasks(products, cut) == 3
+        assert products_module.shared_tasks(products, None) == 1
 
 
 def test_clocks_are_hardly_timed_with_many_runs_together(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -18,12 +18,11 @@ from . import blas
 from .gemm import Gemm, conjugated, gemm
 from .merged import A, B, C
 from .plan import Products
-from .splitting import COLUMNS, DEPTH, NO_GAINS, ROWS, Gains, Split, split, tasks
+from .splitting import BY_ONE_THREAD, COLUMNS, DEPTH, NO_GAINS, ROWS, Gains, Split, split
 
 LETTERS, NUMBERS = 2, 6  # words of a job behind its loops: how operands are transposed; sizes and leading dimensions
 KEPT_JOBS = 16  # of one plan, by alpha and beta
 LEAST = 1 << 17  # multiplications of all products that threads share
-BY_ONE_THREAD = 1 << 18  # multiplications of a product for which a BLAS wakes no threads of its own
 PRODUCTS_OF_AN_ITEM = 4  # multiplications that take as long as moving one: so much, at most, is worth waking threads
 Run = Callable[[Array, Array, Array, complex, complex], None]
 """Of A, B, C, alpha and beta. An array begins at its tensor's element 0, and the plan says how the rest lies."""
@@ -111,13 +110,13 @@ def outer_products(products: Products) -> int:
 
 
 def shared_tasks(products: Products, cut: Split | None) -> int:
-    """The parts of a plan's products that our threads share; 1 where a BLAS may share each product among its own, or
+    """The products of a plan, or sums of such, that our threads share; 1 where a BLAS may share each among its own, or
     one thread is done by the time that another is awake."""
     work = prod(products.sizes)
     is_short = work <= BY_ONE_THREAD or cut is not None
     if not (is_short and work * products.repeats >= LEAST and blas.is_published()):
         return 1
-    return tasks(cut, outer_products(products))
+    return outer_products(products)
 
 
 def _steps(gemm: Gemm, cut: Split, itemsize: int) -> tuple[int, ...]:

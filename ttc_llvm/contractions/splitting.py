@@ -11,6 +11,7 @@ from .gemm import Gemm
 
 SIDES = ROWS, COLUMNS, DEPTH = "rows", "columns", "depth"
 SMALL = 786_432  # multiplications of a part, at most; OpenBLAS has such kernels up to a million
+BY_ONE_THREAD = 1 << 18  # multiplications of a product for which a BLAS wakes no threads of its own
 LEAST = 32  # rows, columns or terms of a part
 STREAMS = 64  # lines of a matrix that the processor reads side by side in time
 WRITTEN = 32  # columns of a result that it writes so
@@ -64,13 +65,13 @@ def is_long(multiplications: int) -> bool:
     return multiplications > 2 * SMALL
 
 
-def cuts(call: Gemm) -> Iterator[Split]:
+def cuts(call: Gemm, part: int = SMALL) -> Iterator[Split]:
     """The cuts of a large product, along each side whose parts are neither too large nor too thin, nor lie in pieces of
-    too many lines of a matrix."""
+    too many lines of a matrix. part: multiplications of one, at most."""
     extents = dict(zip(SIDES, (call.rows, call.columns, call.depth), strict=True))
     everything = prod(extents.values())
     for side, extent in extents.items() if is_long(everything) else ():
-        most = SMALL * extent // everything
+        most = part * extent // everything
         if most >= LEAST and _is_close(call, side):
             size = most - most % LEAST
             yield Split(side, size, extent // size, extent % size)
@@ -84,18 +85,14 @@ def _is_close(call: Gemm, side: str) -> bool:
 
 
 def split(call: Gemm, gains: Gains, outer: int = 1, threads: int = 1) -> Split | None:
-    """The cut that makes a product faster, where there is one. outer: such products that add to different results;
-    threads: of ours, which share these and the parts of a result, but not whole products."""
-    found = [(gains.of(call, cut) * at_a_time(tasks(cut, outer), threads), cut) for cut in cuts(call)]
-    gain, cut = max(found, default=(0.0, None))
+    """The cut that makes a product faster, where there is one. outer: such products, or sums of them, that are written
+    to different places; threads: of ours, which share these where each has parts that a BLAS runs by one thread."""
+    shared = at_a_time(outer, threads)
+    every = cuts(call, SMALL if shared == 1 else BY_ONE_THREAD)
+    gain, cut = max(((gains.of(call, cut) * shared, cut) for cut in every), default=(0.0, None))
     return cut if gain >= GAIN else None
-
-
-def tasks(cut: Split | None, outer: int) -> int:
-    """The number of parts that threads can do in any order. outer: as in `split`."""
-    return outer * (1 if cut is None or cut.side == DEPTH else cut.parts)
 
 
 def at_a_time(count: int, threads: int) -> float:
     """Tasks that threads do at a time, in the mean."""
-    return count / -(-count // threads)
+    return count / -(-count // threads) if count else 1.0
