@@ -16,6 +16,7 @@ from . import compare_gpu_single as gpu_single
 from . import compile as cli_compile
 from . import report as cli_report
 from .decisions import to_axes
+from .options import VERSION
 from .reading import Command
 
 _log = logging.getLogger(__name__)
@@ -57,7 +58,7 @@ def check_flags(command: Command) -> None:
             raise OptionError(f"{command.flag(flag)} is for CPUs: a GPU's plan has no such decision")
     cpu_only = {
         "--visibility": command.visibility != "default", "--list-files": command.list_files,
-        "--print-target": command.print_target, "--library-version": command.library_version != "1.0.0",
+        "--print-target": command.print_target, "--library-version": command.library_version != VERSION,
     }  # fmt: skip
     for flag, asked in cpu_only.items():
         if asked:

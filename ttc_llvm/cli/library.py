@@ -24,7 +24,7 @@ from . import manifest, reading
 from .compile import CheckedCommand
 from .contract import CheckedContraction
 from .manifest import ManifestEntry
-from .options import OPTIONS, Option
+from .options import OPTIONS, VERSION, Option
 from .reading import Command
 from .report import Compilation
 
@@ -50,9 +50,11 @@ def wanted(command: Command) -> bool:
     """True where a command asks for a library."""
     if command.manifest is not None or not {*LIBRARIES, library_files.PLAN}.isdisjoint(command.emit):
         return True
+    needed = "it needs --manifest, or --emit=static, shared or plan"
     if command.name is not None:
-        needed = "--manifest, or --emit=static, shared or plan"
-        raise OptionError(f"--name={command.name} names a library: it needs {needed}")
+        raise OptionError(f"--name={command.name} names a library: {needed}")
+    if command.library_version != VERSION:
+        raise OptionError(f"--library-version={command.library_version} is of a library: {needed}")
     return False
 
 

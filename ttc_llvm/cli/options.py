@@ -15,6 +15,7 @@ from . import values
 
 LONGEST = 300  # characters of a sentence of argparse's, which repeats what it was given
 COMPILE = "compile"  # the name of what ttc does without a sub-command
+VERSION = "1.0.0"  # of a library, where none is given
 SUBCOMMANDS = ("bench", "compare", "report", "explain", "info", "database")
 
 
@@ -188,8 +189,8 @@ GROUPS: dict[str, tuple[Option, ...]] = {
         Option("--manifest", "manifest", "FILE", "one problem a line, in these options, or a JSON list of objects;"
                " options beside it hold for every problem"),
         Option("--name", "name", "NAME", "the library's name; default: the manifest's, or the problem's"),
-        Option("--library-version", "library_version", "X.Y.Z", "what find_package and pkg-config see; default 1.0.0",
-               default="1.0.0"),
+        Option("--library-version", "library_version", "X.Y.Z",
+               f"what find_package and pkg-config see; default {VERSION}", default=VERSION),
         _switch("--list-files", "list_files", "print which files would be written, one a line, and write none"),
         _switch("--print-target", "print_target", "print the triple that objects would be for, and write none"),
     ),
