@@ -509,7 +509,7 @@ REFUSALS = [
     (("--manifest=p.txt", "--name=stdint"), "library name 'stdint' is that of a system library or header"),
     (("--manifest",), "expected one argument"),
     (("--perm=1,0", "--size=3,4", "--name=x"), "--name=x names a library: it needs --manifest"),
-    (("--perm=1,0", "--size=3,4", "--library-version=2.0.0"), "--library-version=2.0.0 is of a library: it needs --man"),
+    (("--perm=1,0", "--size=3,4", "--library-version=2.0.0"), "--library-version=2.0.0 is of a library: it needs"),
     (("--perm=1,0", "--size=3,x", "--emit=static"), "'x' is not an integer"),
 ]
 
