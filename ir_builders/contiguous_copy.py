@@ -13,11 +13,16 @@ LINE = 64
 
 
 def copy_bytes(a: int, b: int, scalars: int, params: int, scratch: int, begin: int, end: int) -> None:
-    """The tasks from `begin` up to `end`, by memcpy, one by one, which is faster than 1 MiB and more at once."""
-    step = load64(params + STEP)
+    """The tasks from `begin` up to `end`, by memcpy, one by one, which is faster than 1 MiB and more at once where B
+    begins on a line, and slower where it does not: what comes before one of several is copied apart."""
+    step, copy = load64(params + STEP), load64(params + COPY)
     first, last = begin * step, min(end * step, load64(params + SIZE))
+    if last - first > step:
+        head = -(b + first) & LINE - 1
+        call(copy, b + first, a + first, head)
+        first += head
     while first < last:
-        call(load64(params + COPY), b + first, a + first, min(step, last - first))
+        call(copy, b + first, a + first, min(step, last - first))
         first += step
 
 
