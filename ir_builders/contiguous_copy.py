@@ -18,7 +18,7 @@ def copy_bytes(a: int, b: int, scalars: int, params: int, scratch: int, begin: i
     step, copy = load64(params + STEP), load64(params + COPY)
     first, last = begin * step, min(end * step, load64(params + SIZE))
     if last - first > step:
-        head = -(b + first) & LINE - 1
+        head = min(-(b + first) & LINE - 1, last - first)
         call(copy, b + first, a + first, head)
         first += head
     while first < last:

@@ -399,6 +399,9 @@ LOOK = """
             return next(int(line.split()[1]) << 10 for line in file if line.startswith("Rss:"))
     def os_threads():
         return len(os.listdir("/proc/self/task"))
+    def wait_for_the_database():  # whose thread writes the code
+        while any(one.name == "ttc-database" for one in threading.enumerate()):
+            time.sleep(0.01)
 """
 
 
@@ -418,8 +421,7 @@ def test_the_pool_goes_back_to_the_system_without_a_further_call() -> None:
         ttc_llvm.transpose(x, threads=1)
         memory._memory().call("stop")
         ttc_llvm.set_result_pool(1 << 30)
-        while any(one.name == "ttc-database" for one in threading.enumerate()):  # which writes the code
-            time.sleep(0.01)
+        wait_for_the_database()
         before, alone = resident(), os_threads()
         made = [ttc_llvm.transpose(x, threads=1) for _ in range(3)]
         full = resident()
@@ -509,6 +511,7 @@ def test_where_no_thread_can_be_started_nothing_is_kept() -> None:
         ttc_llvm.transpose(np.ones((1000, 1000)), threads=1)
         m = memory._memory()
         m.call("stop")
+        wait_for_the_database()
         alone = os_threads()
         os.setuid(61234)
         resource.setrlimit(resource.RLIMIT_NPROC, (0, 0))
