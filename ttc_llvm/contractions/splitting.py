@@ -88,7 +88,7 @@ def split(call: Gemm, gains: Gains, outer: int = 1, threads: int = 1) -> Split |
     """The cut that makes a product faster, where there is one. outer: such products, or sums of them, that are written
     to different places; threads: of ours, which share these where each has parts that a BLAS runs by one thread."""
     shared = at_a_time(outer, threads)
-    every = cuts(call, SMALL if shared == 1 else BY_ONE_THREAD)
+    every = cuts(call, SMALL if shared == 1 else min(SMALL, BY_ONE_THREAD))
     gain, cut = max(((gains.of(call, cut) * shared, cut) for cut in every), default=(0.0, None))
     return cut if gain >= GAIN else None
 
