@@ -19,6 +19,7 @@ from .speeds import LONG, MILLION, SHORT, TURNS, Grid, Sizes, Speed
 from .splitting import SIDES, Gains, Split, at_a_time, kind, split
 from .traffic import MANY, NEAR_BYTES, traffic
 
+CACHED = 2 / 3  # of what a byte takes that is copied within the last cache, one takes at least that products read there
 CACHE_BYTES = 4 << 20  # copies up to this size are in the last cache
 LAYOUTS = {("N", "N"): "ik,kj->ij", ("N", "T"): "ki,kj->ij", ("T", "N"): "ik,jk->ij", ("T", "T"): "ki,jk->ij"}
 """Matrices in C order by what BLAS does with its left operand, our B, and its right one, our A."""
@@ -89,7 +90,8 @@ class Rates:
         if call is not None and not is_long and _by_strips(call, sizes, products.merged.dtype, are_added):
             right = A if call.swapped else B
             ways[right] = max(ways[right], strips)
-        read = sum((x.bytes + AGAIN * x.again) * way for x, way in zip((a, b), ways, strict=True))
+        least = CACHED / self.copied[1]
+        read = sum(x.bytes * way + x.again * max(AGAIN * way, least) for x, way in zip((a, b), ways, strict=True))
         written = self.written[call is not None and call.on_lines[C]]
         return far * (read + (c.bytes + AGAIN * c.again) * written[-1 if is_long else c.pieces])
 
