@@ -10,9 +10,6 @@ HUGE = 2 << 20  # a huge page
 LEAST_HUGE = 8 << 20  # smaller blocks have ordinary pages: the system has them at hand, huge ones it may have to make
 CHUNK = 4 << 20  # bytes of a task of `populate`
 EVER = 1 << 62
-ARRAY_DATA = 16  # where an array object has the address of its elements, its flags, and its handler
-ARRAY_FLAGS, ARRAY_HANDLER = 64, 88
-C_ORDER, F_ORDER, OWNS, FREELY = 0x1, 0x2, 0x4, 0x500  # of its flags; the last: it is aligned, and may be written
 TRACED = 389047  # tracemalloc's domain of NumPy's arrays
 
 # Words right before a block, as bytes back from it.

@@ -2,28 +2,10 @@
 
 from __future__ import annotations
 
+from ttc_llvm.operands import object_fields as objects
+
+from . import result_fields as f
 from .result_blocks import mapped, populate, size_class, unmap_block
-from .result_fields import (
-    ARRAY_DATA,
-    ARRAY_FLAGS,
-    ARRAY_HANDLER,
-    C_ORDER,
-    CAPSULE,
-    EVER,
-    F_ORDER,
-    FREELY,
-    FRESH,
-    LEAST,
-    LIBC,
-    LINE,
-    NUMPY,
-    OWNS,
-    PYTHON,
-    SIZE,
-    START,
-    TRACED,
-    UNFILLED,
-)  # fmt: skip
 from .result_pool import bound, forget, kept, release, stop, taken, watch
 from .words import call, load32, load64, local, store32, store64
 
@@ -36,20 +18,20 @@ def allocate(state: int, size: int) -> int:
     if size > MOST:
         return 0
     block = _allocated(state, size)
-    if block == 0 and release(state, EVER):
+    if block == 0 and release(state, f.EVER):
         block = _allocated(state, size)
     return block
 
 
 def _allocated(state: int, size: int) -> int:
-    if size < LEAST:
-        start = call(load64(state + LIBC["malloc"]), size + SMALL_HEAD + LINE)
+    if size < f.LEAST:
+        start = call(load64(state + f.LIBC["malloc"]), size + SMALL_HEAD + f.LINE)
         if start == 0:
             return 0
-        block = (start + SMALL_HEAD + LINE - 1) & -LINE
-        store64(block - START, start)
-        store64(block - SIZE, -size)
-        store64(block - FRESH, 0)
+        block = (start + SMALL_HEAD + f.LINE - 1) & -f.LINE
+        store64(block - f.START, start)
+        store64(block - f.SIZE, -size)
+        store64(block - f.FRESH, 0)
         return block
     block = taken(state, size_class(size))
     return block if block else mapped(state, size)
@@ -60,8 +42,8 @@ def allocate_zeros(state: int, count: int, size: int) -> int:
     if size and count > MOST // size:
         return 0
     block = allocate(state, count * size)
-    if block and load64(state + UNFILLED) != count * size:
-        call(load64(state + LIBC["memset"]), block, 0, count * size)
+    if block and load64(state + f.UNFILLED) != count * size:
+        call(load64(state + f.LIBC["memset"]), block, 0, count * size)
     return block
 
 
@@ -69,12 +51,12 @@ def reallocate(state: int, block: int, size: int) -> int:
     """`realloc`."""
     if block == 0:
         return allocate(state, size)
-    before = load64(block - SIZE)
-    if before > 0 and LEAST <= size <= before and size_class(size) == before:
+    before = load64(block - f.SIZE)
+    if before > 0 and f.LEAST <= size <= before and size_class(size) == before:
         return block
     other = allocate(state, size)
     if other:
-        call(load64(state + LIBC["memcpy"]), other, block, min(abs(before), size))
+        call(load64(state + f.LIBC["memcpy"]), other, block, min(abs(before), size))
         free(state, block, size)
     return other
 
@@ -83,9 +65,9 @@ def free(state: int, block: int, _: int) -> None:
     """`free`; NumPy's number of bytes is not needed."""
     if block == 0:
         return
-    size = load64(block - SIZE)
+    size = load64(block - f.SIZE)
     if size <= 0:
-        call(load64(state + LIBC["free"]), load64(block - START))
+        call(load64(state + f.LIBC["free"]), load64(block - f.START))
     elif not kept(state, block, size):
         unmap_block(state, block, size)
 
@@ -101,61 +83,62 @@ def new_like(state: int, prototype: int, order: int, fresh: int, unfilled: int) 
     before = _entered(state, unfilled)
     if before == 0:
         return 0
-    return _left(state, before, call(load64(state + NUMPY["NewLikeArray"]), prototype, order, 0, 1), fresh)
+    return _left(state, before, call(load64(state + f.NUMPY["NewLikeArray"]), prototype, order, 0, 1), fresh)
 
 
 def new_array(state: int, kind: int, dtype: int, rank: int, shape: int, in_f: int, fresh: int, size: int) -> int:
     """The same of a class, NumPy's own, a dtype, to which a reference is taken over, and a shape of so many bytes: in F
     order, or else in C order. Setting a handler and NumPy's again takes 0.4 us: the array is made around its memory,
     and given that and the handler then, as NumPy's structure of arrays, which is public, has them."""
-    made_by, before = load64(state + NUMPY["NewFromDescr"]), call(load64(state + NUMPY["GetHandler"]))
+    made_by, before = load64(state + f.NUMPY["NewFromDescr"]), call(load64(state + f.NUMPY["GetHandler"]))
     if before != 0:
-        call(load64(state + PYTHON["Py_DecRef"]), before)
-    if before != load64(load64(state + NUMPY["DefaultHandler"])):
+        call(load64(state + f.PYTHON["Py_DecRef"]), before)
+    if before != load64(load64(state + f.NUMPY["DefaultHandler"])):
         return call(made_by, kind, dtype, rank, shape, 0, 0, in_f, 0)
     block = allocate(state, size)
     if block == 0:
-        call(load64(state + PYTHON["Py_DecRef"]), dtype)
+        call(load64(state + f.PYTHON["Py_DecRef"]), dtype)
         return 0
-    made = call(made_by, kind, dtype, rank, shape, 0, block, FREELY | (F_ORDER if in_f else C_ORDER), 0)
+    flags = objects.ALIGNED | objects.WRITEABLE | (objects.F_CONTIGUOUS if in_f else objects.C_CONTIGUOUS)
+    made = call(made_by, kind, dtype, rank, shape, 0, block, flags, 0)
     if made == 0:
         free(state, block, size)
         return 0
-    store32(made + ARRAY_FLAGS, load32(made + ARRAY_FLAGS) | OWNS)
-    store64(made + ARRAY_HANDLER, load64(state + CAPSULE))
-    call(load64(state + PYTHON["Py_IncRef"]), load64(state + CAPSULE))
-    call(load64(state + PYTHON["PyTraceMalloc_Track"]), TRACED, block, size)
-    store64(fresh, load64(block - FRESH))
+    store32(made + objects.ARRAY_FLAGS, load32(made + objects.ARRAY_FLAGS) | objects.OWNS_DATA)
+    store64(made + objects.ARRAY_HANDLER, load64(state + f.CAPSULE))
+    call(load64(state + f.PYTHON["Py_IncRef"]), load64(state + f.CAPSULE))
+    call(load64(state + f.PYTHON["PyTraceMalloc_Track"]), f.TRACED, block, size)
+    store64(fresh, load64(block - f.FRESH))
     return made
 
 
 def _entered(state: int, unfilled: int) -> int:
     """The handler that was set, in whose place ours is now where it was NumPy's own; 0 with an exception."""
-    before = call(load64(state + NUMPY["GetHandler"]))
-    if before == 0 or before != load64(load64(state + NUMPY["DefaultHandler"])):
+    before = call(load64(state + f.NUMPY["GetHandler"]))
+    if before == 0 or before != load64(load64(state + f.NUMPY["DefaultHandler"])):
         return before
-    replaced = call(load64(state + NUMPY["SetHandler"]), load64(state + CAPSULE))
-    call(load64(state + PYTHON["Py_DecRef"]), replaced)
+    replaced = call(load64(state + f.NUMPY["SetHandler"]), load64(state + f.CAPSULE))
+    call(load64(state + f.PYTHON["Py_DecRef"]), replaced)
     if replaced == 0:
-        call(load64(state + PYTHON["Py_DecRef"]), before)
+        call(load64(state + f.PYTHON["Py_DecRef"]), before)
         return 0
-    store64(state + UNFILLED, unfilled)
+    store64(state + f.UNFILLED, unfilled)
     return before
 
 
 def _left(state: int, before: int, made: int, fresh: int) -> int:
     """The array that was made, or 0. before: the handler to set again."""
-    release_object = load64(state + PYTHON["Py_DecRef"])
-    if before == load64(load64(state + NUMPY["DefaultHandler"])):
-        store64(state + UNFILLED, 0)
+    release_object = load64(state + f.PYTHON["Py_DecRef"])
+    if before == load64(load64(state + f.NUMPY["DefaultHandler"])):
+        store64(state + f.UNFILLED, 0)
         error = local(24)
-        call(load64(state + PYTHON["PyErr_Fetch"]), error, error + 8, error + 16)
-        call(release_object, call(load64(state + NUMPY["SetHandler"]), before))
-        call(load64(state + PYTHON["PyErr_Restore"]), load64(error), load64(error + 8), load64(error + 16))
+        call(load64(state + f.PYTHON["PyErr_Fetch"]), error, error + 8, error + 16)
+        call(release_object, call(load64(state + f.NUMPY["SetHandler"]), before))
+        call(load64(state + f.PYTHON["PyErr_Restore"]), load64(error), load64(error + 8), load64(error + 16))
         if made == 0:  # NumPy 1 may have given back a reference to the handler that it did not own
-            call(load64(state + PYTHON["Py_IncRef"]), load64(state + CAPSULE))
+            call(load64(state + f.PYTHON["Py_IncRef"]), load64(state + f.CAPSULE))
         else:
-            store64(fresh, load64(load64(made + ARRAY_DATA) - FRESH))
+            store64(fresh, load64(load64(made + objects.ARRAY_DATA) - f.FRESH))
     call(release_object, before)
     return made
 

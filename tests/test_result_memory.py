@@ -26,6 +26,7 @@ from ttc_llvm.arrays import result_memory
 from ttc_llvm.errors import OptionError
 from ttc_llvm.ir_builders import result_blocks
 from ttc_llvm.ir_builders import result_fields as fields
+from ttc_llvm.operands import object_fields
 from ttc_llvm.runtime import heap, numpy_api
 
 MIB = 1 << 20
@@ -203,7 +204,7 @@ def test_results_hold_and_drop_their_dtype_and_the_handler(pool: Pool) -> None:
 @pytest.mark.parametrize("name", ["ARRAY_HANDLER", "ARRAY_FLAGS"])
 def test_arrays_of_another_structure_are_left_to_numpy(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     assert result_memory._arrays_agree()
-    monkeypatch.setattr(fields, name, fields.ARRAY_DATA)
+    monkeypatch.setattr(object_fields, name, object_fields.ARRAY_DATA)
     assert not result_memory._arrays_agree()
 
 

@@ -65,8 +65,7 @@ def facts() -> tuple[int, ...]:
 
 @once
 def _loaded() -> Loaded:
-    places = " ".join(str(value) for name, value in vars(object_fields).items() if name.isupper())
-    how = f"{revision(*_SOURCES)} {places}"
+    how = f"{revision(*_SOURCES)} {object_fields.offsets()}"
     return native("layouts of arrays", how, [*_HOMES], lambda: compiled_functions(_HOMES), _facts)
 
 

@@ -20,7 +20,7 @@ from ..arguments import between
 from ..errors import CompileError, OptionError, TargetError
 from ..ir_builders import result_fields as fields
 from ..ir_builders import result_handler
-from ..operands import addresses
+from ..operands import addresses, object_fields
 from ..runtime import heap, numpy_api, runtime
 from ..runtime.mapping import Loaded
 from ..runtime.once import once
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 MOST_KEPT, SHARE = 256 << 20, 16  # bytes of freed results that are kept, or this part of all memory, by default
 ORDERS = {"C": 0, "F": 1, "A": -1, "K": 2}  # NumPy's numbers
+HEAD = 16  # bytes of an object's head in usual builds of Python: those without the interpreter lock have larger ones
 FUTEX = {"x86_64": 202, "aarch64": 98}  # the system call's number, by processor
 SOURCES = ("result_fields", "result_blocks", "result_pool", "result_handler")
 
@@ -98,12 +99,13 @@ def ready() -> Memory | None:
 
 @once
 def _memory() -> Memory | None:
-    known = sys.platform == "linux" and platform.machine() in FUTEX and addresses.HEAD == fields.ARRAY_DATA
+    known = sys.platform == "linux" and platform.machine() in FUTEX and addresses.HEAD == HEAD
     if not known or not numpy_api.table() or not _arrays_agree():
         return None
     try:
         homes = dict.fromkeys(result_handler.NAMES, "result_handler")
-        code = native("memory of results", revision(*SOURCES), [*homes], lambda: compiled_functions(homes))
+        how = f"{revision(*SOURCES)} {object_fields.offsets()}"
+        code = native("memory of results", how, [*homes], lambda: compiled_functions(homes))
     except (CompileError, TargetError):
         return None
     memory = Memory(code)
@@ -119,10 +121,11 @@ def _arrays_agree() -> bool:
     """True where arrays have their flags, and the handler of memory that they own, where native code expects them."""
     handler = ctypes.PYFUNCTYPE(_OBJECT)(numpy_api.table()["GetHandler"])()
     whole = np.empty(3)
-    found = [_WORD.from_address(id(x) + fields.ARRAY_HANDLER).value for x in (whole, whole[1:])]
-    flags = [ctypes.c_int32.from_address(id(x) + fields.ARRAY_FLAGS).value for x in (whole, whole[1:])]
-    both = fields.FREELY | fields.C_ORDER | fields.F_ORDER
-    return found == [id(handler), 0] and flags == [both | fields.OWNS, both]
+    found = [_WORD.from_address(id(x) + object_fields.ARRAY_HANDLER).value for x in (whole, whole[1:])]
+    flags = [ctypes.c_int32.from_address(id(x) + object_fields.ARRAY_FLAGS).value for x in (whole, whole[1:])]
+    usual = ("C_CONTIGUOUS", "F_CONTIGUOUS", "ALIGNED", "WRITEABLE")
+    both = sum(getattr(object_fields, name) for name in usual)
+    return found == [id(handler), 0] and flags == [both | object_fields.OWNS_DATA, both]
 
 
 class Memory:

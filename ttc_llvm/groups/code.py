@@ -45,8 +45,7 @@ def kernels() -> tuple[int, ...]:
 
 @once
 def _loaded() -> Loaded:
-    places = " ".join(str(value) for name, value in vars(object_fields).items() if name.isupper())
-    how = f"{revision(*_SOURCES)} {places}"
+    how = f"{revision(*_SOURCES)} {object_fields.offsets()}"
     return native("groups of blocks", how, list(_HOMES), lambda: compiled_functions(_HOMES))
 
 

@@ -18,11 +18,16 @@ TUPLE_ITEMS = tuple.__basicsize__
 LIST_ITEMS = HEAD + 8  # address of the items
 REAL, IMAG = HEAD, HEAD + 8  # of floats, too
 ARRAY_DATA, ARRAY_RANK, ARRAY_SHAPE, ARRAY_STRIDES = HEAD, HEAD + 8, HEAD + 16, HEAD + 24
-ARRAY_DTYPE, ARRAY_FLAGS = HEAD + 40, HEAD + 48
-C_CONTIGUOUS, F_CONTIGUOUS, WRITEABLE = 0x1, 0x2, 0x400  # of an array's flags
+ARRAY_DTYPE, ARRAY_FLAGS, ARRAY_HANDLER = HEAD + 40, HEAD + 48, HEAD + 72
+C_CONTIGUOUS, F_CONTIGUOUS, OWNS_DATA, ALIGNED, WRITEABLE = 0x1, 0x2, 0x4, 0x100, 0x400  # of an array's flags
 REFERENCES = 1  # of a dtype's flags: items hold Python objects
 DTYPE_FLAGS, DTYPE_SIZE = (HEAD + 16, HEAD + 24) if int(np.__version__.split(".")[0]) >= 2 else (HEAD + 11, HEAD + 16)
 """One byte, and 32 bits."""
+
+
+def offsets() -> str:
+    """All of these numbers in one text, on which code that uses them depends."""
+    return " ".join(str(value) for name, value in globals().items() if name.isupper())
 
 
 def agree() -> bool:
