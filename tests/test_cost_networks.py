@@ -16,7 +16,7 @@ from ttc_llvm.problem import dtypes
 from ttc_llvm.problem.canonical import Axis, canonicalise, from_axes
 from ttc_llvm.problem.kinds import COPY, UPDATE
 from ttc_llvm.tuning.cost import networks
-from ttc_llvm.tuning.cost.cost import Model, networks_share
+from ttc_llvm.tuning.cost.cost import NETWORKS_SHARE, Model
 from ttc_llvm.tuning.cost.features import Features
 from ttc_llvm.tuning.cost.fitted import fitted
 from ttc_llvm.tuning.cost.groups import one_hot
@@ -147,7 +147,7 @@ def test_the_share_of_the_network_is_what_terms_say() -> None:
     model = Model(canonicalise(PROBLEMS[0]).canonical, targets.find("znver5"), 2)
     plan = next(ranked(model.canonical, model.target, 2))
     (said,) = fitted().networks([Features(model.canonical, model.target).numbers(plan)])
-    assert model.terms(plan).networks == pytest.approx(networks_share(model._kind) * said)
+    assert model.terms(plan).networks == pytest.approx(NETWORKS_SHARE[model._kind] * said)
 
 
 def test_networks_that_disagree_are_doubted() -> None:

@@ -24,7 +24,7 @@ from data import Row, Timings, add, read, timings, training
 from regression import Fit
 
 from ttc_llvm.tuning.cost import fitted
-from ttc_llvm.tuning.cost.cost import networks_share
+from ttc_llvm.tuning.cost.cost import NETWORKS_SHARE
 from ttc_llvm.tuning.cost.vocabulary import KINDS
 
 FOLDS = 5
@@ -42,7 +42,7 @@ class Both:
 
     def predict(self, d: Timings) -> np.ndarray:
         """Estimated log(time) of a problem's plans, up to a constant."""
-        said, share = np.array(self.networks(d.inputs)), networks_share(d.kind)
+        said, share = np.array(self.networks(d.inputs)), NETWORKS_SHARE[d.kind]
         return share * said + (1 - share) * self.fit.predict(d) + d.rest
 
     def store(self, path: Path) -> None:

@@ -43,10 +43,10 @@ TILE = 4e-9  # seconds of one iteration of a tile loop
 # Of 58 random problems the choice of 19 changed: 1.19 times as fast (0.84 to 2.12), then without those of one byte.
 MISSED, ALONG_B = 0.5, 0.12
 CROWDED = 2 << 10  # bytes from row to row of B, of which a multiple fills one or two sets of L1
-# The networks' share in log(time): they are right more often than the weights, but further off where wrong. In updates
-# the weights are further off: with this share choices are 1.03 to 1.05 times as fast (docs/lab/zen5.md, two threads).
-NETWORKS, IN_UPDATES = 0.5, 0.9
-
+# The networks' share in log(time), by class of problems: they are right more often than the weights, but further off
+# where wrong. In updates the weights are further off: with this share choices are 1.03 to 1.05 times as fast
+# (docs/lab/zen5.md, two threads).
+NETWORKS_SHARE = {"rows copy": 0.5, "columns copy": 0.5, "rows update": 0.9, "columns update": 0.9}
 
 _grid_depends_on = attrgetter("tile", "order", "panel", "parallel")  # of a plan, `Model.balance`
 
@@ -86,7 +86,7 @@ class Model:
         self._in_l2 = self.cached and size > target.l1 and target.pairs
         self._features = Features(canonical, target)
         self._kind, self._converts = kind(canonical), canonical.a != canonical.b
-        self._networks = networks_share(self._kind)
+        self._networks = NETWORKS_SHARE[self._kind]
         rounds = self._kind == "columns copy" and rounds_to_bytes(canonical)
         self._rounds = rounds and self._features.family == "Zen 5"  # where that was measured
         self._moved = canonical.bytes_moved
@@ -196,11 +196,6 @@ class Model:
             # A remainder costs as much as a whole micro-tile.
             found = self._compute[key] = blocks * (LOOP + (work + asked) * OPERATION)
         return found
-
-
-def networks_share(kind: str) -> float:
-    """The networks' share in the score of plans of this class of problems."""
-    return IN_UPDATES if kind.endswith("update") else NETWORKS
 
 
 def operations(canonical: Canonical, block: tuple[int, ...], target: Target) -> int:
