@@ -10,15 +10,7 @@ The interpreter lock is held but while a kernel runs that takes longer than givi
 
 from __future__ import annotations
 
-from ttc_llvm.operands.object_fields import (
-    ARRAY_DATA,
-    ARRAY_DTYPE,
-    ARRAY_FLAGS,
-    ARRAY_RANK,
-    C_CONTIGUOUS,
-    F_CONTIGUOUS,
-    WRITEABLE,
-)  # fmt: skip
+from ttc_llvm.operands import object_fields as objects
 
 from .array_arguments import NONE_SUCH, is_left, noted, scaled, threads_fit, type_of
 from .array_entry_fields import GIVEN_BYTES, Given, State
@@ -45,13 +37,13 @@ def transpose(home: int, args: int, count: int, names: int) -> int:
 
 def ascontiguousarray(home: int, args: int, count: int, names: int) -> int:
     """`ttc_llvm.ascontiguousarray`."""
-    result = _contiguous(state_of(home), args, count, names, C_CONTIGUOUS)
+    result = _contiguous(state_of(home), args, count, names, objects.C_CONTIGUOUS)
     return result if result != 0 else _by_python(state_of(home), State.ASCONTIGUOUSARRAY, args, count, names)
 
 
 def asfortranarray(home: int, args: int, count: int, names: int) -> int:
     """`ttc_llvm.asfortranarray`."""
-    result = _contiguous(state_of(home), args, count, names, F_CONTIGUOUS)
+    result = _contiguous(state_of(home), args, count, names, objects.F_CONTIGUOUS)
     return result if result != 0 else _by_python(state_of(home), State.ASFORTRANARRAY, args, count, names)
 
 
@@ -74,7 +66,8 @@ def _transposed(state: int, given: int) -> int:
     is_fresh = is_left(state, out)
     if not is_fresh and type_of(out) != ndarray:
         return 0
-    kind = _kind(state, given, load64(array + ARRAY_DTYPE), load64((array if is_fresh else out) + ARRAY_DTYPE), scalars)
+    of, to = load64(array + objects.ARRAY_DTYPE), load64((array if is_fresh else out) + objects.ARRAY_DTYPE)
+    kind = _kind(state, given, of, to, scalars)
     if kind <= 0 or not permuted_array(state, layout, array, load64(given + Given.AXES)):
         return 0
     store64(layout + KIND, kind)
@@ -122,21 +115,21 @@ def _contiguous(state: int, args: int, count: int, names: int, wanted: int) -> i
     if not noted(state, given, CONTIGUOUS_NAMES, Given.DTYPE, args, count, names):
         return 0
     array, dtype = load64(given + Given.A), load64(given + Given.DTYPE)
-    if type_of(array) != load64(state + State.NDARRAY) or load32(array + ARRAY_RANK) == 0:
+    if type_of(array) != load64(state + State.NDARRAY) or load32(array + objects.ARRAY_RANK) == 0:
         return 0
-    if not is_left(state, dtype) and dtype != load64(array + ARRAY_DTYPE):
+    if not is_left(state, dtype) and dtype != load64(array + objects.ARRAY_DTYPE):
         return 0
     if not is_left(state, load64(given + Given.LIKE)) or not threads_fit(state, load64(given + Given.THREADS)):
         return 0
-    if load32(array + ARRAY_FLAGS) & wanted:
+    if load32(array + objects.ARRAY_FLAGS) & wanted:
         call(load64(state + State.TAKE), array)
         return array
-    kind = item_bytes(state, load64(array + ARRAY_DTYPE))
+    kind = item_bytes(state, load64(array + objects.ARRAY_DTYPE))
     if kind == 0:
         return 0
     store64(layout + KIND, kind)
     set_source(layout, array)
-    return _fresh(state, layout, array, wanted == F_CONTIGUOUS, 0, load64(given + Given.THREADS))
+    return _fresh(state, layout, array, wanted == objects.F_CONTIGUOUS, 0, load64(given + Given.THREADS))
 
 
 # --- results ----------------------------------------------------------------------------------------------
@@ -144,7 +137,7 @@ def _contiguous(state: int, args: int, count: int, names: int, wanted: int) -> i
 
 def _fresh(state: int, layout: int, array: int, in_f: int, scalars: int, threads: int) -> int:
     """A new array of the array's dtype."""
-    dtype, shape = load64(array + ARRAY_DTYPE), local(8 * MAX_RANK)
+    dtype, shape = load64(array + objects.ARRAY_DTYPE), local(8 * MAX_RANK)
     size = load32(dtype + load64(state + State.DTYPE_SIZE))
     if not packed(layout, size, in_f):
         return 0
@@ -169,9 +162,9 @@ def _fresh(state: int, layout: int, array: int, in_f: int, scalars: int, threads
         call(load64(state + State.CLEAR))
         return 0
     if load64(is_new):  # other threads may run Python code meanwhile
-        populated(state, load64(made + ARRAY_DATA), size, most)
+        populated(state, load64(made + objects.ARRAY_DATA), size, most)
         prepared = known_still(state, layout)
-    a, b = load64(array + ARRAY_DATA), load64(made + ARRAY_DATA)
+    a, b = load64(array + objects.ARRAY_DATA), load64(made + objects.ARRAY_DATA)
     if prepared == 0 or run(state, prepared, a, b, scalars, most):
         call(load64(state + State.RELEASE), made)
         return 0
@@ -194,9 +187,9 @@ def _is_numpys(state: int, prepared: int, size: int) -> int:
 
 def _into(state: int, layout: int, array: int, out: int, scalars: int, threads: int) -> int:
     """The caller's own array, with a reference of its own."""
-    if not load32(out + ARRAY_FLAGS) & WRITEABLE or not set_result(layout, out):
+    if not load32(out + objects.ARRAY_FLAGS) & objects.WRITEABLE or not set_result(layout, out):
         return 0
-    if moved(state, layout, load64(array + ARRAY_DATA), load64(out + ARRAY_DATA), scalars, threads):
+    if moved(state, layout, load64(array + objects.ARRAY_DATA), load64(out + objects.ARRAY_DATA), scalars, threads):
         return 0
     call(load64(state + State.TAKE), out)
     return out

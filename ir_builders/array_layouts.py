@@ -5,18 +5,8 @@ Each returns 1 where the layout's words are there, 0 where the call is left to P
 
 from __future__ import annotations
 
+from ttc_llvm.operands import object_fields as objects
 from ttc_llvm.operands.addresses import HEAD
-from ttc_llvm.operands.object_fields import (
-    ARRAY_DATA,
-    ARRAY_RANK,
-    ARRAY_SHAPE,
-    ARRAY_STRIDES,
-    COUNT,
-    HOME_STATE,
-    LIST_ITEMS,
-    REFERENCES,
-    TUPLE_ITEMS,
-)  # fmt: skip
 from ttc_llvm.problem.dtypes import MAX_ITEMSIZE
 
 from .array_arguments import integer, is_left, type_of
@@ -30,7 +20,7 @@ LONG = 1 << 31  # extents and strides of new results are no longer, so that prod
 
 def state_of(home: int) -> int:
     """The address that the ctypes object in a home's slot has behind its head."""
-    return load64(load64(home + HOME_STATE) + HEAD)
+    return load64(load64(home + objects.HOME_STATE) + HEAD)
 
 
 # --- what is read -----------------------------------------------------------------------------------------
@@ -39,14 +29,15 @@ def state_of(home: int) -> int:
 def item_bytes(state: int, dtype: int) -> int:
     """Bytes of items that are moved as they are; 0 where they cannot be."""
     size = load32(dtype + load64(state + State.DTYPE_SIZE))
-    if load8(dtype + load64(state + State.DTYPE_FLAGS)) & REFERENCES or size > MAX_ITEMSIZE:
+    if load8(dtype + load64(state + State.DTYPE_FLAGS)) & objects.REFERENCES or size > MAX_ITEMSIZE:
         return 0
     return size
 
 
 def set_source(layout: int, array: int) -> None:
     """Put an array's shape and strides into a layout, as they are."""
-    rank, shape, strides = load32(array + ARRAY_RANK), load64(array + ARRAY_SHAPE), load64(array + ARRAY_STRIDES)
+    rank = load32(array + objects.ARRAY_RANK)
+    shape, strides = load64(array + objects.ARRAY_SHAPE), load64(array + objects.ARRAY_STRIDES)
     store64(layout + RANK, rank)
     for k in range(rank):
         _set_axis(layout, k, load64(shape + 8 * k), load64(strides + 8 * k))
@@ -54,8 +45,8 @@ def set_source(layout: int, array: int) -> None:
 
 def permuted_array(state: int, layout: int, array: int, axes: int) -> int:
     """Put an array's shape and strides into a layout, permuted by the object `axes`, which may be 0."""
-    shape, strides = load64(array + ARRAY_SHAPE), load64(array + ARRAY_STRIDES)
-    return _permuted(state, layout, load32(array + ARRAY_RANK), shape, strides, axes)
+    shape, strides = load64(array + objects.ARRAY_SHAPE), load64(array + objects.ARRAY_STRIDES)
+    return _permuted(state, layout, load32(array + objects.ARRAY_RANK), shape, strides, axes)
 
 
 def _permuted(state: int, layout: int, rank: int, shape: int, strides: int, axes: int) -> int:
@@ -83,9 +74,9 @@ def _items(state: int, axes: int, rank: int) -> int:
     """The address of a tuple's or list's items, if there are so many."""
     kind = type_of(axes)
     if kind == load64(state + State.TUPLE):
-        return axes + TUPLE_ITEMS if load64(axes + COUNT) == rank else 0
+        return axes + objects.TUPLE_ITEMS if load64(axes + objects.COUNT) == rank else 0
     if kind == load64(state + State.LIST):
-        return load64(axes + LIST_ITEMS) if load64(axes + COUNT) == rank else 0
+        return load64(axes + objects.LIST_ITEMS) if load64(axes + objects.COUNT) == rank else 0
     return 0
 
 
@@ -113,8 +104,8 @@ def packed(layout: int, size: int, in_f: int) -> int:
 
 def set_result(layout: int, out: int) -> int:
     """Put an array's strides into a layout, if it has the shape, and elements."""
-    rank, shape, strides = load64(layout + RANK), load64(out + ARRAY_SHAPE), load64(out + ARRAY_STRIDES)
-    if load32(out + ARRAY_RANK) != rank:
+    rank, shape, strides = load64(layout + RANK), load64(out + objects.ARRAY_SHAPE), load64(out + objects.ARRAY_STRIDES)
+    if load32(out + objects.ARRAY_RANK) != rank:
         return 0
     for k in range(rank):
         axis = layout + AXES + AXIS_BYTES * k
@@ -137,7 +128,8 @@ def arrays_moved(home: int, args: int, count: int, names: int) -> int:
     set_source(layout, of)
     if set_result(layout, to):
         scalars = integer(state, load64(args + 24))
-        outcome = moved(state, layout, load64(of + ARRAY_DATA), load64(to + ARRAY_DATA), scalars, load64(args + 32))
+        a, b = load64(of + objects.ARRAY_DATA), load64(to + objects.ARRAY_DATA)
+        outcome = moved(state, layout, a, b, scalars, load64(args + 32))
     return _told(state, outcome)
 
 
@@ -170,5 +162,5 @@ def _numbers(state: int, numbers: int, words: int, unit: int) -> int:
     if count > MAX_RANK:
         return -1
     for k in range(count):
-        store64(words + 8 * k, unit * integer(state, load64(numbers + TUPLE_ITEMS + 8 * k)))
+        store64(words + 8 * k, unit * integer(state, load64(numbers + objects.TUPLE_ITEMS + 8 * k)))
     return count

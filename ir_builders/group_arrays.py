@@ -2,15 +2,7 @@
 
 from __future__ import annotations
 
-from ttc_llvm.operands.object_fields import (
-    ARRAY_DATA,
-    ARRAY_DTYPE,
-    ARRAY_FLAGS,
-    ARRAY_RANK,
-    ARRAY_SHAPE,
-    ARRAY_STRIDES,
-    TYPE,
-)  # fmt: skip
+from ttc_llvm.operands import object_fields as objects
 
 from .group_fields import Lists
 from .words import load32, load64, prefetch, store64
@@ -30,7 +22,7 @@ def read_arrays(lists: int) -> int:
         array = load64(items + 8 * number)
         if not _is_expected(array, load64(forms + 8 * number), ndarray, dtype, flags):
             return number
-        store64(addresses + 8 * number, load64(array + ARRAY_DATA))
+        store64(addresses + 8 * number, load64(array + objects.ARRAY_DATA))
         number += 1
     return number
 
@@ -38,21 +30,21 @@ def read_arrays(lists: int) -> int:
 def _ask(item: int, ndarray: int) -> None:
     """Prefetch an array's object, and shape and strides of one whose object is there."""
     far, near = load64(item + 8 * FAR), load64(item + 8 * NEAR)
-    prefetch(far + ARRAY_DATA)
-    prefetch(far + ARRAY_FLAGS)
-    if load64(near + TYPE) == ndarray:
-        prefetch(load64(near + ARRAY_SHAPE))
-        prefetch(load64(near + ARRAY_STRIDES) + 16)
+    prefetch(far + objects.ARRAY_DATA)
+    prefetch(far + objects.ARRAY_FLAGS)
+    if load64(near + objects.TYPE) == ndarray:
+        prefetch(load64(near + objects.ARRAY_SHAPE))
+        prefetch(load64(near + objects.ARRAY_STRIDES) + 16)
 
 
 def _is_expected(array: int, form: int, ndarray: int, dtype: int, flags: int) -> int:
     """1 for an array of the class and type, with the flags, the shape and the strides that are expected."""
     rank = load64(form)
-    if load64(array + TYPE) != ndarray or load64(array + ARRAY_DTYPE) != dtype:
+    if load64(array + objects.TYPE) != ndarray or load64(array + objects.ARRAY_DTYPE) != dtype:
         return 0
-    if load32(array + ARRAY_FLAGS) & flags != flags or load32(array + ARRAY_RANK) != rank:
+    if load32(array + objects.ARRAY_FLAGS) & flags != flags or load32(array + objects.ARRAY_RANK) != rank:
         return 0
-    shape, strides = load64(array + ARRAY_SHAPE), load64(array + ARRAY_STRIDES)
+    shape, strides = load64(array + objects.ARRAY_SHAPE), load64(array + objects.ARRAY_STRIDES)
     for k in range(rank):
         extent = load64(form + 8 + 8 * k)
         if load64(shape + 8 * k) != extent:

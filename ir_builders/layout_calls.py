@@ -2,30 +2,9 @@
 
 from __future__ import annotations
 
+from . import layout_fields as fields
 from .array_arguments import is_left
 from .array_entry_fields import MOVED, SPENT, UNKNOWN, State
-from .layout_fields import (
-    HELD,
-    KERNEL,
-    KERNEL_BYTES,
-    KIND,
-    LEFT,
-    ODD_A,
-    ODD_B,
-    OFFSET_A,
-    OFFSET_B,
-    OWNER,
-    PARAMS,
-    PARTS,
-    PLACE_A,
-    PLACE_B,
-    REACH_OF,
-    REACH_TO,
-    SCRATCH,
-    TASKS,
-    WEIGHT,
-    WHOLE_B,
-)  # fmt: skip
 from .layout_table import find, prepare
 from .planner_fields import ALLOCATE, FREE, NUMBER_BITS, PARAMS_BYTES, PERMUTED_BIT, SERIAL_BYTES
 from .pool_layout import PAGE, Shared, scratch_stride
@@ -39,9 +18,11 @@ def looked_up(state: int, layout: int, threads: int) -> int:
     that says how many, which becomes a part of the layout. Only calls that several may share pay for a look at the CPUs
     that this thread may use, on which their default number depends: half a microsecond."""
     found = _looked_up(state, layout, threads)
-    if found == 0 or load64(found + PARTS) < 2 or not is_left(state, threads) or has_cpus(load64(state + State.SHARED)):
+    if found == 0 or load64(found + fields.PARTS) < 2 or not is_left(state, threads):
         return found
-    store64(layout + KIND, load64(layout + KIND) & (1 << NUMBER_BITS) - 1)
+    if has_cpus(load64(state + State.SHARED)):
+        return found
+    store64(layout + fields.KIND, load64(layout + fields.KIND) & (1 << NUMBER_BITS) - 1)
     return _looked_up(state, layout, threads) if done(state, State.COUNT_THREADS, 0) else 0
 
 
@@ -51,19 +32,19 @@ def _looked_up(state: int, layout: int, threads: int) -> int:
         useful = useful_threads(state, layout, threads)
     if useful < 1:
         return 0
-    store64(layout + KIND, load64(layout + KIND) | useful - 1 << NUMBER_BITS)
+    store64(layout + fields.KIND, load64(layout + fields.KIND) | useful - 1 << NUMBER_BITS)
     found = find(table, layout)
     if found == 0:
         found = prepare(table, layout)
         while found < 0 and done(state, State.PROVIDE, -1 - found):
             found = prepare(table, layout)
-    return found if found > 0 and load64(found + PARTS) != 0 else 0
+    return found if found > 0 and load64(found + fields.PARTS) != 0 else 0
 
 
 def known_still(state: int, layout: int) -> int:
     """The same of a layout that has been looked up, since when others may have changed the table."""
     found = find(load64(state + State.TABLE), layout)
-    return found if found != 0 and load64(found + PARTS) != 0 else 0
+    return found if found != 0 and load64(found + fields.PARTS) != 0 else 0
 
 
 def done(state: int, function: int, number: int) -> int:
@@ -84,7 +65,7 @@ def moved(state: int, layout: int, a: int, b: int, scalars: int, threads: int) -
     """Look a layout up and run it from address a to address b; UNKNOWN where the two might overlap, too, unless it is
     known of the layout that its axes are permuted in place."""
     if a == b:
-        store64(layout + KIND, load64(layout + KIND) | 1 << PERMUTED_BIT)
+        store64(layout + fields.KIND, load64(layout + fields.KIND) | 1 << PERMUTED_BIT)
     prepared = looked_up(state, layout, threads)
     if prepared == 0:
         return UNKNOWN
@@ -95,7 +76,7 @@ def moved(state: int, layout: int, a: int, b: int, scalars: int, threads: int) -
 
 def threads_of(layout: int) -> int:
     """The number of threads that a layout is for."""
-    return 1 + (load64(layout + KIND) >> NUMBER_BITS)
+    return 1 + (load64(layout + fields.KIND) >> NUMBER_BITS)
 
 
 def run_apart(state: int, prepared: int, a: int, b: int, scalars: int, threads: int) -> int:
@@ -105,23 +86,23 @@ def run_apart(state: int, prepared: int, a: int, b: int, scalars: int, threads: 
 
 def _apart(prepared: int, a: int, b: int) -> int:
     """1 where no byte between the first and last of one array at these addresses is between those of the other."""
-    low_a, end_a = a + load64(prepared + REACH_OF), a + load64(prepared + REACH_OF + 8)
-    low_b, end_b = b + load64(prepared + REACH_TO), b + load64(prepared + REACH_TO + 8)
+    low_a, end_a = a + load64(prepared + fields.REACH_OF), a + load64(prepared + fields.REACH_OF + 8)
+    low_b, end_b = b + load64(prepared + fields.REACH_TO), b + load64(prepared + fields.REACH_TO + 8)
     return end_a <= low_b or end_b <= low_a
 
 
 def run(state: int, prepared: int, a: int, b: int, scalars: int, threads: int) -> int:
     """Run the kernel from address a to address b on so many threads at most; MOVED, UNKNOWN where addresses are odd, or
     such that Python has to find the kernel, or where workers have to be woken or memory lacks, or SPENT."""
-    if a & load64(prepared + ODD_A) | b & load64(prepared + ODD_B):
+    if a & load64(prepared + fields.ODD_A) | b & load64(prepared + fields.ODD_B):
         return UNKNOWN
-    if load64(prepared + LEFT) <= 0:
+    if load64(prepared + fields.LEFT) <= 0:
         return SPENT
-    a, b = a + load64(prepared + OFFSET_A), b + load64(prepared + OFFSET_B)
+    a, b = a + load64(prepared + fields.OFFSET_A), b + load64(prepared + fields.OFFSET_B)
     other = _other_kernel(prepared, a, b)
-    if b & load64(prepared + WHOLE_B) or load64(prepared + other + KERNEL) == 0:
+    if b & load64(prepared + fields.WHOLE_B) or load64(prepared + other + fields.KERNEL) == 0:
         return UNKNOWN
-    parts, stride = _parts(prepared, other, threads), scratch_stride(load64(prepared + other + SCRATCH))
+    parts, stride = _parts(prepared, other, threads), scratch_stride(load64(prepared + other + fields.SCRATCH))
     if stride == 0:
         return _run_with(state, prepared, other, a, b, scalars, parts, 0, 0)
     table = load64(state + State.TABLE)
@@ -135,8 +116,8 @@ def run(state: int, prepared: int, a: int, b: int, scalars: int, threads: int) -
 
 def _other_kernel(prepared: int, a: int, b: int) -> int:
     """Bytes from the words of the first kernel to those of the one for such addresses."""
-    of_a = KERNEL_BYTES if a & load64(prepared + PLACE_A) else 0
-    return of_a + 2 * KERNEL_BYTES if b & load64(prepared + PLACE_B) else of_a
+    of_a = fields.KERNEL_BYTES if a & load64(prepared + fields.PLACE_A) else 0
+    return of_a + 2 * fields.KERNEL_BYTES if b & load64(prepared + fields.PLACE_B) else of_a
 
 
 def _run_with(
@@ -146,13 +127,13 @@ def _run_with(
     how = joined(load64(state + State.SHARED), parts, _moved(state, prepared))
     if how == ASLEEP:
         return UNKNOWN
-    store64(prepared + LEFT, load64(prepared + LEFT) - load64(prepared + WEIGHT))
-    kernel, tasks = load64(prepared + other + KERNEL), load64(prepared + other + TASKS)
-    params = load64(prepared + PARAMS)
-    if load64(prepared + HELD):
+    store64(prepared + fields.LEFT, load64(prepared + fields.LEFT) - load64(prepared + fields.WEIGHT))
+    kernel, tasks = load64(prepared + other + fields.KERNEL), load64(prepared + other + fields.TASKS)
+    params = load64(prepared + fields.PARAMS)
+    if load64(prepared + fields.HELD):
         call(kernel, a, b, scalars, params, scratch, 0, tasks)
         return MOVED
-    owner, copied = load64(prepared + OWNER), local(PARAMS_BYTES)
+    owner, copied = load64(prepared + fields.OWNER), local(PARAMS_BYTES)
     if owner != 0:
         call(load64(state + State.TAKE), owner)
     elif params != 0:
@@ -171,11 +152,11 @@ def is_ready(state: int, prepared: int, threads: int) -> int:
 
 
 def _parts(prepared: int, other: int, threads: int) -> int:
-    return min(min(load64(prepared + PARTS), threads), load64(prepared + other + TASKS))
+    return min(min(load64(prepared + fields.PARTS), threads), load64(prepared + other + fields.TASKS))
 
 
 def _moved(state: int, prepared: int) -> int:
-    return load64(prepared + PARTS) * load64(load64(state + State.TABLE) + SERIAL_BYTES)
+    return load64(prepared + fields.PARTS) * load64(load64(state + State.TABLE) + SERIAL_BYTES)
 
 
 def populated(state: int, block: int, size: int, threads: int) -> None:

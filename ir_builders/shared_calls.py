@@ -6,22 +6,13 @@ interpreter lock is held until `submitted` runs.
 
 from __future__ import annotations
 
+from . import pool_layout as pools
 from .array_arguments import integer, is_left
 from .array_entry_fields import State
 from .layout_fields import AXES, AXIS_BYTES, EXTENT, FIRST_SCALED_KIND, KIND, RANK
 from .layout_kinds import bytes_of, bytes_to
 from .planner_fields import ODD_BITS, SERIAL_BYTES
-from .pool_layout import (
-    ANYWHERE,
-    BEGUN,
-    CALLED,
-    LASTING,
-    MASK_BYTES,
-    MAX_PARTICIPANTS,
-    PARKED,
-    STATES,
-    Shared,
-)
+from .pool_layout import Shared
 from .words import call, call32, load8, load64, local, store64
 
 ALONE, TOGETHER, ASLEEP = 0, 1, 2
@@ -36,7 +27,7 @@ def useful_threads(state: int, layout: int, thing: int) -> int:
         return 1
     shared = load64(state + State.SHARED)
     most = load64(shared + Shared.THREADS) if is_left(state, thing) else integer(state, thing)
-    return min(min(worth, most), MAX_PARTICIPANTS)
+    return min(min(worth, most), pools.MAX_PARTICIPANTS)
 
 
 def is_small(state: int, layout: int) -> int:
@@ -67,12 +58,12 @@ def elements(layout: int) -> int:
 
 def has_cpus(shared: int) -> int:
     """1 while the CPUs that this thread may use are those with which `num_threads` has said how many threads."""
-    mask, ask = local(MASK_BYTES), load64(shared + Shared.GET_MASK)
-    for at in range(0, MASK_BYTES, 8):
+    mask, ask = local(pools.MASK_BYTES), load64(shared + Shared.GET_MASK)
+    for at in range(0, pools.MASK_BYTES, 8):
         store64(mask + at, 0)
-    if ask == 0 or call32(ask, 0, MASK_BYTES, mask) < 0:
+    if ask == 0 or call32(ask, 0, pools.MASK_BYTES, mask) < 0:
         return 0
-    for at in range(0, MASK_BYTES, 8):
+    for at in range(0, pools.MASK_BYTES, 8):
         if load64(mask + at) != load64(shared + Shared.MASK + at):
             return 0
     return 1
@@ -101,9 +92,9 @@ def planned(shared: int, parts: int, moved: int) -> int:
     if not _any_parked(pool, parts):
         return TOGETHER
     time = now(shared)
-    if time - load64(pool + CALLED) >= load64(shared + Shared.BURST):
-        store64(pool + BEGUN, time)
-    if time - load64(pool + BEGUN) < LASTING and moved < load64(shared + Shared.WAKING):
+    if time - load64(pool + pools.CALLED) >= load64(shared + Shared.BURST):
+        store64(pool + pools.BEGUN, time)
+    if time - load64(pool + pools.BEGUN) < pools.LASTING and moved < load64(shared + Shared.WAKING):
         return ALONE
     return TOGETHER if _off_this_cpu(shared, parts) else ASLEEP
 
@@ -112,13 +103,13 @@ def _off_this_cpu(shared: int, parts: int) -> int:
     """1 where sleeping workers may be woken at once, which would not come where this thread runs."""
     kept = load64(shared + Shared.KEPT_OFF)
     if kept <= 0:
-        return kept == ANYWHERE
+        return kept == pools.ANYWHERE
     return load64(shared + Shared.KEPT) >= parts and kept == 1 + call32(load64(shared + Shared.GET_CPU))
 
 
 def _any_parked(pool: int, parts: int) -> int:
     for worker in range(1, parts):
-        if load8(pool + STATES + worker) == PARKED:
+        if load8(pool + pools.STATES + worker) == pools.PARKED:
             return 1
     return 0
 
@@ -135,7 +126,7 @@ def ended(shared: int, how: int, release: int) -> None:
     """A call of several parts has ended. release: of the lock that `joined` took."""
     pool = load64(shared + Shared.POOL)
     if pool != 0:
-        store64(pool + CALLED, now(shared))
+        store64(pool + pools.CALLED, now(shared))
     if how != TOGETHER:
         return
     found = call(load64(shared + Shared.CALL), release, 0)

@@ -2,16 +2,7 @@
 
 from __future__ import annotations
 
-from ttc_llvm.operands.object_fields import (
-    ARRAY_DATA,
-    ARRAY_DTYPE,
-    ARRAY_FLAGS,
-    ARRAY_RANK,
-    ARRAY_SHAPE,
-    C_CONTIGUOUS,
-    F_CONTIGUOUS,
-    WRITEABLE,
-)  # fmt: skip
+from ttc_llvm.operands import object_fields as objects
 
 from .array_arguments import type_of
 from .array_entry_fields import MOVED, UNKNOWN, Bound, Side, State
@@ -27,7 +18,7 @@ def solution_moved(home: int, args: int, count: int, names: int) -> int:
     known = state_of(home)
     state, a, b = load64(known + Bound.STATE), load64(args), load64(args + 8)
     fits = _is_of(state, known + Bound.A, a) and _is_of(state, known + Bound.B, b)
-    moves = fits and load32(b + ARRAY_FLAGS) & WRITEABLE and _moved(state, known, a, b) == MOVED
+    moves = fits and load32(b + objects.ARRAY_FLAGS) & objects.WRITEABLE and _moved(state, known, a, b) == MOVED
     answer = load64(state + State.TRUE) if moves else load64(state + State.FALSE)
     call(load64(state + State.TAKE), answer)
     return answer
@@ -37,14 +28,15 @@ def _is_of(state: int, side: int, x: int) -> int:
     """1 for an array of the tensor's type."""
     if type_of(x) != load64(state + State.NDARRAY):
         return 0
-    dtype, wanted = load64(x + ARRAY_DTYPE), load64(side + Side.DTYPE)
+    dtype, wanted = load64(x + objects.ARRAY_DTYPE), load64(side + Side.DTYPE)
     return dtype == wanted if wanted != 0 else item_bytes(state, dtype) == load64(side + Side.SIZE)
 
 
 def _moved(state: int, known: int, a: int, b: int) -> int:
     """Arrays that lie as the problem says take the solution's own kernel, others that of their layout."""
     layout, own = local(LAYOUT_BYTES), known + Bound.LAYOUT
-    address_a, address_b, scalars = load64(a + ARRAY_DATA), load64(b + ARRAY_DATA), load64(known + Bound.SCALARS)
+    address_a, address_b = load64(a + objects.ARRAY_DATA), load64(b + objects.ARRAY_DATA)
+    scalars = load64(known + Bound.SCALARS)
     if not _is_storage(known + Bound.A, a) or not _is_storage(known + Bound.B, b):
         if not permuted_array(state, layout, a, load64(known + Bound.AXES)) or not set_result(layout, b):
             return UNKNOWN
@@ -61,14 +53,15 @@ def _moved(state: int, known: int, a: int, b: int) -> int:
 
 def _is_storage(side: int, x: int) -> int:
     """1 for an array that is the tensor's storage by its shape and order."""
-    rank, shape, flags = load32(x + ARRAY_RANK), load64(x + ARRAY_SHAPE), load32(x + ARRAY_FLAGS)
-    if rank == 1 and flags & C_CONTIGUOUS and load64(shape) >= load64(side + Side.ELEMENTS):
+    rank, flags = load32(x + objects.ARRAY_RANK), load32(x + objects.ARRAY_FLAGS)
+    shape = load64(x + objects.ARRAY_SHAPE)
+    if rank == 1 and flags & objects.C_CONTIGUOUS and load64(shape) >= load64(side + Side.ELEMENTS):
         return 1
     if rank != load64(side + Side.RANK):
         return 0
-    if load64(side + Side.IN_F) and flags & F_CONTIGUOUS and _has_shape(side, shape, rank, 0):
+    if load64(side + Side.IN_F) and flags & objects.F_CONTIGUOUS and _has_shape(side, shape, rank, 0):
         return 1
-    return load64(side + Side.IN_C) and flags & C_CONTIGUOUS and _has_shape(side, shape, rank, 1)
+    return load64(side + Side.IN_C) and flags & objects.C_CONTIGUOUS and _has_shape(side, shape, rank, 1)
 
 
 def _has_shape(side: int, shape: int, rank: int, reverse: int) -> int:

@@ -10,24 +10,8 @@ from ..problem.tables import aligned, columns, wrapped
 from ..problem.wording import bandwidth_rule, count, problem_line
 from ..tuning.cost.cost import Terms
 from ..tuning.measurement import GIB
-from . import geometry, pseudo, threads
+from . import geometry, pseudo, threads, words
 from .machine_code import Class, MachineCode
-from .words import (
-    by_cost,
-    by_time,
-    choice_of_candidates,
-    choice_of_ranked,
-    conversion_lines,
-    factor,
-    main_facts,
-    meaning,
-    measured_gibs,
-    mode,
-    other_plans,
-    plan_lines,
-    source,
-    written,
-)
 
 if TYPE_CHECKING:
     from .explanation import Explanation, RankedPlan
@@ -94,19 +78,19 @@ def _merged(e: Explanation) -> Iterator[str]:
         yield f"rows of {item // element} elements are moved as items of {item} bytes"
     kinds = e.canonical.kinds
     yield f"elements {e.canonical.a} -> {e.canonical.b}, alpha {kinds.alpha.value}, beta {kinds.beta.value}"
-    yield from conversion_lines(e)
+    yield from words.conversion_lines(e)
 
 
 # --- plans --------------------------------------------------------------------------------------------------
 
 
 def _plans(e: Explanation) -> Iterator[str]:
-    yield f"chosen, {source(e)}:"
-    yield from plan_lines(e.plan)
-    yield f"B is written {written(e)}"
-    for when, other in other_plans(e):
+    yield f"chosen, {words.source(e)}:"
+    yield from words.plan_lines(e.plan)
+    yield f"B is written {words.written(e)}"
+    for when, other in words.other_plans(e):
         yield f"{when}:"
-        yield from plan_lines(other)
+        yield from words.plan_lines(other)
     if e.chosen is None:
         return
     yield from _terms(e.chosen.terms, e)
@@ -118,13 +102,13 @@ def _plans(e: Explanation) -> Iterator[str]:
         )
         yield ""
         yield "turn      ms    GiB/s     memory  instructions  threads"
-        for number, one in by_cost(e):
+        for number, one in words.by_cost(e):
             yield from _ranked(number, one, e)
-        yield from _note(choice_of_ranked(e))
+        yield from _note(words.choice_of_ranked(e))
 
 
-def _note(words: str) -> list[str]:
-    return ["", words] if words else []
+def _note(text: str) -> list[str]:
+    return ["", text] if text else []
 
 
 def _terms(terms: Terms, e: Explanation) -> Iterator[str]:
@@ -135,18 +119,18 @@ def _terms(terms: Terms, e: Explanation) -> Iterator[str]:
     if terms.cached:
         yield "  both tensors fit the caches: memory time is theirs"
         if terms.waiting:
-            yield f"  L2           {factor(terms.waiting):>10} for micro-tiles that wait for it"
+            yield f"  L2           {words.factor(terms.waiting):>10} for micro-tiles that wait for it"
         return
-    yield f"  cache sets   {factor(terms.crowding):>10} for lines that crowd one set"
+    yield f"  cache sets   {words.factor(terms.crowding):>10} for lines that crowd one set"
     lines, rounding = "non-temporal stores of single lines", "long ones that round numbers to bytes"
     added = ("lines", terms.single, lines), ("micro-tiles", terms.long, rounding)
-    yield from (f"  {name:12} {factor(cost):>10} for {why}" for name, cost, why in added if cost)
-    yield f"  networks     {factor(terms.networks):>10} their part of the estimate; the facts' part:"
-    kind = f"of plans with prefetch and stores of the kind '{mode(terms)}':"
+    yield from (f"  {name:12} {words.factor(cost):>10} for {why}" for name, cost, why in added if cost)
+    yield f"  networks     {words.factor(terms.networks):>10} their part of the estimate; the facts' part:"
+    kind = f"of plans with prefetch and stores of the kind '{words.mode(terms)}':"
     yield f"  what counts most of the plan's facts, as factors on memory time; {kind}"
-    for (name, bucket), weight in main_facts(terms):
+    for (name, bucket), weight in words.main_facts(terms):
         fact = f"{name} = {bucket}"
-        yield f"   {factor(weight):>8}  {fact:22} {meaning(name)}"
+        yield f"   {words.factor(weight):>8}  {fact:22} {words.meaning(name)}"
 
 
 def _ranked(number: int, one: RankedPlan, e: Explanation) -> Iterator[str]:
@@ -154,7 +138,7 @@ def _ranked(number: int, one: RankedPlan, e: Explanation) -> Iterator[str]:
     mark = "*" if one.plan == e.plan.without_fallback else " "
     times = f"{t.memory * 1e3:11.4g}{t.compute * 1e3:14.4g}{t.balance:9.2f}"
     yield f"{number:2}{mark} {t.seconds * 1e3:8.4g}{_gibs(t.seconds, e):9.1f}{times}"
-    yield from plan_lines(one.plan, 5)
+    yield from words.plan_lines(one.plan, 5)
 
 
 def _gibs(seconds: float, e: Explanation) -> float:
@@ -226,14 +210,15 @@ def _candidates(e: Explanation) -> Iterator[str]:
         f"{len(e.tried)} kept of {count} timed, the fastest run first, * = chosen; expected: by the cost model as it is"
         " now; runs: of which the fastest counts"
     )
-    yield from _note(choice_of_candidates(e))
+    yield from _note(words.choice_of_candidates(e))
     yield ""
     yield "          ms    GiB/s  expected ms   runs"
-    for number, tried in enumerate(by_time(e), 1):
+    for number, tried in enumerate(words.by_time(e), 1):
         expected = "-" if tried.expected is None else f"{tried.expected * 1e3:.4g}"
         mark = "*" if tried.plan == str(e.plan) else " "
-        yield f"{number:2}{mark} {tried.seconds * 1e3:8.4g}{measured_gibs(tried, e):9.1f}{expected:>13}{tried.runs:7}"
-        yield from plan_lines(tried.plan, 5)
+        gibs = words.measured_gibs(tried, e)
+        yield f"{number:2}{mark} {tried.seconds * 1e3:8.4g}{gibs:9.1f}{expected:>13}{tried.runs:7}"
+        yield from words.plan_lines(tried.plan, 5)
 
 
 STAGES: Mapping[str, tuple[str, Section]] = {

@@ -9,21 +9,8 @@ from typing import Any
 from ttc_llvm import locks
 from ttc_llvm.errors import DatabaseError
 from ttc_llvm.lazy_dataclasses import dataclass, field, replace
+from ttc_llvm.tuning.database import field_rules as rules
 from ttc_llvm.tuning.database.digests import sha256
-from ttc_llvm.tuning.database.field_rules import (
-    EXHAUSTIVE,
-    MAX_EXTRA,
-    are_objects,
-    are_seconds,
-    check,
-    check_text,
-    is_count,
-    is_effort,
-    is_object,
-    is_optional,
-    is_tally,
-    is_time,
-)
 
 MODES = ("cold", "hot-a", "hot-b", "hot-ab")
 KIND = "transposition"
@@ -51,9 +38,9 @@ class Request:
 
     def __post_init__(self) -> None:
         for name in ("problem", "target", "options", "versions", "kind"):
-            check_text(name, getattr(self, name))
-        check("threads", self.threads, is_count, "is not a count of at least 1")
-        check("mode", self.mode, MODES.__contains__, f"is not one of {', '.join(MODES)}")
+            rules.check_text(name, getattr(self, name))
+        rules.check("threads", self.threads, rules.is_count, "is not a count of at least 1")
+        rules.check("mode", self.mode, MODES.__contains__, f"is not one of {', '.join(MODES)}")
 
     @property
     def id(self) -> str:
@@ -83,8 +70,8 @@ class Timing:
     seconds: tuple[float, ...]
 
     def __post_init__(self) -> None:
-        check_text("timings.plan", self.plan)
-        check("timings.seconds", self.seconds, are_seconds, "are not finite, non-negative numbers")
+        rules.check_text("timings.plan", self.plan)
+        rules.check("timings.seconds", self.seconds, rules.are_seconds, "are not finite, non-negative numbers")
 
 
 def timings_text(timings: tuple[Timing, ...]) -> str:
@@ -134,23 +121,23 @@ class Record:
     def __post_init__(self) -> None:
         if self.made_by == "":
             object.__setattr__(self, "made_by", self.request.versions)
-        check("effort", self.effort, is_effort, "is neither a count of at least 1 nor -1 (the whole space)")
+        rules.check("effort", self.effort, rules.is_effort, "is neither a count of at least 1 nor -1 (the whole space)")
         for name in ("plan", "note", "made_by"):
-            check_text(name, getattr(self, name))
-        check("seconds", self.seconds, is_optional, "is not a finite, non-negative number")
-        check("ceiling_gibs", self.ceiling_gibs, is_optional, "is not a finite, non-negative number")
-        check("created", self.created, is_time, "is not an ISO 8601 time")
-        check("provisional", self.provisional, is_tally, "is not a count")
-        check("extra", self.extra, is_object, f"is not a JSON object of at most {MAX_EXTRA} bytes")
-        check("timings", self.timings, _are_timings, "are not timings of candidates")
-        check("timings", self.timings, _are_short, f"have more than {MAX_TIMINGS} characters in JSON")
-        check("objects", self.objects, are_objects, "are not bytes under distinct names")
+            rules.check_text(name, getattr(self, name))
+        rules.check("seconds", self.seconds, rules.is_optional, "is not a finite, non-negative number")
+        rules.check("ceiling_gibs", self.ceiling_gibs, rules.is_optional, "is not a finite, non-negative number")
+        rules.check("created", self.created, rules.is_time, "is not an ISO 8601 time")
+        rules.check("provisional", self.provisional, rules.is_tally, "is not a count")
+        rules.check("extra", self.extra, rules.is_object, f"is not a JSON object of at most {rules.MAX_EXTRA} bytes")
+        rules.check("timings", self.timings, _are_timings, "are not timings of candidates")
+        rules.check("timings", self.timings, _are_short, f"have more than {MAX_TIMINGS} characters in JSON")
+        rules.check("objects", self.objects, rules.are_objects, "are not bytes under distinct names")
 
     @property
     def timed(self) -> int | None:
         """The number of candidates that were timed; None where the row does not tell, being older."""
         found = locks.imported("json").loads(self.extra).get(TIMED)
-        return found if is_tally(found) and found >= len(self.timings) else None
+        return found if rules.is_tally(found) and found >= len(self.timings) else None
 
     @property
     def is_due(self) -> bool:
@@ -173,7 +160,7 @@ class Answer:
 
 def covers(effort: int, wanted: int) -> bool:
     """True where a solution found with this effort answers a request of the wanted effort."""
-    return effort == EXHAUSTIVE or effort >= wanted > EXHAUSTIVE
+    return effort == rules.EXHAUSTIVE or effort >= wanted > rules.EXHAUSTIVE
 
 
 def merge(old: Record | None, new: Record) -> Record:
