@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import importlib.metadata
 import os
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from pathlib import Path
 
-from .. import arguments, locks
+from .. import __version__, arguments, locks
 from ..errors import OptionError
 from ..lazy_dataclasses import dataclass
 from ..locks import cached_property
@@ -198,7 +197,7 @@ def _with_openmp(module: str, target: Target) -> bytes:
 
 def _declared(text: Callable[[str, str, Sequence[Block], str], str], spec: AnySpec) -> bytes:
     """The declarations of an object's entries, as `header.text` or `fortran.text` makes them."""
-    return text(spec.stem, f"{spec.stem}.o", [spec.described], version()).encode()
+    return text(spec.stem, f"{spec.stem}.o", [spec.described], __version__).encode()
 
 
 _KINDS: dict[str, tuple[str, Callable[[AnySpec], bytes]]] = {
@@ -224,11 +223,3 @@ def checked_kinds(emit: str | Iterable[str], known: Iterable[str] = _KINDS) -> t
 def _contents(spec: AnySpec, wanted: tuple[str, ...]) -> list[tuple[str, bytes]]:
     """(file name, bytes) of every wanted kind."""
     return [(spec.stem + end, make(spec)) for end, make in (_KINDS[kind] for kind in wanted)]
-
-
-def version() -> str:
-    """Our own version, as headers name it."""
-    try:
-        return importlib.metadata.version("ttc_llvm")
-    except importlib.metadata.PackageNotFoundError:
-        return "(not installed)"

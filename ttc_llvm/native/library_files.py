@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
+from .. import __version__
 from ..errors import ArtifactError, OptionError
 from ..lazy_dataclasses import dataclass
 from ..machine.target import Target
@@ -62,7 +63,7 @@ class LibraryFiles:
                 "fortran": partial(fortran.text, plans=plan_fortran.part(planner)),
             }
         for kind, path in _texts(self.name, wanted):
-            yield path, writers[kind](self.name, home, blocks, artifact.version()).encode()
+            yield path, writers[kind](self.name, home, blocks, __version__).encode()
         if built:
             yield from ((path, text.encode()) for path, text in package_texts(package).items())
 
@@ -76,7 +77,7 @@ class LibraryFiles:
         transposed = len(_transpositions([one.problem for one in self.specs]))
         kinds = ("transpositions", transposed), ("contractions", len(self.specs) - transposed)
         held = " and ".join(kind for kind, number in kinds if number)
-        title = f"Tensor {held} for {served} ({self.targets[0].triple}), by ttc_llvm {artifact.version()}"
+        title = f"Tensor {held} for {served} ({self.targets[0].triple}), by ttc_llvm {__version__}"
         return Package(self.name, self.version, built, title)
 
 
