@@ -335,3 +335,19 @@ def test_functions_are_named_for_perf_where_the_environment_asks(tmp_path: Path)
         wanted = ("ttc_llvm:transpose layouts of arrays\n", "ttc_llvm:kernel any-size kernel ")
         assert all(name in own and name in childs for name in wanted)
         assert "ttc_llvm:kernel i64>i64 one-zero 60:40:1 40:1:60: cpu" in childs  # of the solution
+
+
+NO_MAP = """
+import atexit, resource, signal
+path = f"/tmp/perf-{os.getpid()}.map"
+HINDRANCE
+atexit.register(os.unlink, path)
+signal.alarm(60)
+"""
+
+
+@NATIVE
+@pytest.mark.parametrize("hindrance", ["os.mkfifo(path)", "resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))"])
+def test_a_map_that_cannot_be_written_is_left_out(stored: Path, hindrance: str) -> None:
+    """A pipe that nobody reads, a folder without room."""
+    assert "llvmlite" not in _called(stored, NO_MAP.replace("HINDRANCE", hindrance), TTC_PERF_MAP="1")

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from contextlib import suppress
 
-_NEW = os.O_CREAT | os.O_APPEND | os.O_WRONLY | os.O_NOFOLLOW | os.O_CLOEXEC
+_NEW = os.O_CREAT | os.O_APPEND | os.O_WRONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC  # nor a pipe, unread
 _lines = list[bytes]()
 
 
@@ -28,12 +29,10 @@ def tell(title: str, functions: Mapping[str, int], end: int) -> None:
 
 
 def _write(lines: list[bytes]) -> None:
-    try:
+    with suppress(OSError):
         descriptor = os.open(f"/tmp/perf-{os.getpid()}.map", _NEW, 0o600)
-    except OSError:
-        return
-    with open(descriptor, "ab", buffering=0) as file:
-        file.write(b"".join(lines))
+        with open(descriptor, "ab", buffering=0) as file:
+            file.write(b"".join(lines))
 
 
 os.register_at_fork(after_in_child=lambda: _write(_lines))  # whose map is another
