@@ -1,11 +1,13 @@
-"""Commands that may fail, and how long a test waits for another process."""
+"""Commands that may fail, functions in several threads, and how long a test waits for another process."""
 
 from __future__ import annotations
 
 import os
 import subprocess
-from collections.abc import Mapping
+import threading
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
 PATIENCE = 300.0  # seconds until a test takes it that a process, a thread or a message never comes: machines are busy
 
@@ -24,3 +26,12 @@ def attempt(*command: str | Path, env: Mapping[str, str] | None = None) -> subpr
     words = [str(part) for part in command]
     environment = os.environ | dict(env or {})
     return subprocess.run(words, capture_output=True, text=True, timeout=PATIENCE, env=environment, check=False)
+
+
+def together(work: Callable[[Any], object], arguments: Iterable[object]) -> None:
+    """Call a function with each of these arguments in a thread of its own, and wait for all of them."""
+    threads = [threading.Thread(target=work, args=(one,)) for one in arguments]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()

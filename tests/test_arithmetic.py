@@ -163,7 +163,7 @@ def test_transpose(dtype: str, payback: int) -> None:
 
 
 def transposed(problem: Problem, alpha: Any, beta: Any) -> Array:
-    """B's storage, by arrays' door."""
+    """B's storage, by the functions of arrays."""
     a, b = (x.reshape((len(NUMBERS),) * 2, order="F") for x in numbers(problem))
     out = b.copy(order="F")
     ttc_llvm.transpose(a, out=out, alpha=alpha, beta=beta, conjugate=problem.conjugate)
@@ -211,10 +211,10 @@ def test_the_entries_tested_are_all_of_an_object() -> None:
 
 
 EQUAL: tuple[Any, ...] = (3 + 0j, complex(3, -0.0), 3, 3.0, np.complex64(complex(3, -0.0)), np.array(3 + 0j))
-Door = Callable[[Any, Any], Array]
+Scaled = Callable[[Any, Any], Array]
 
 
-def independent(fresh: Callable[[], Door]) -> None:
+def independent(fresh: Callable[[], Scaled]) -> None:
     """AssertionError where a result depends on calls before with equal scalars. fresh(): a function that knows of none;
     it takes alpha and beta and returns B."""
     for first, reverse in itertools.product(range(len(EQUAL)), (False, True)):
@@ -228,7 +228,7 @@ def independent(fresh: Callable[[], Door]) -> None:
 def test_solutions_do_not_remember_equal_scalars() -> None:
     planned = _planned(square("z"), backend.host_target())
 
-    def fresh() -> Door:
+    def fresh() -> Scaled:
         solution = Solution(square("z"), *planned)
         a, b = numbers(solution.problem)
         return lambda alpha, beta: solution(a, b.copy(), alpha, beta)
@@ -237,7 +237,7 @@ def test_solutions_do_not_remember_equal_scalars() -> None:
 
 
 def test_transpose_does_not_remember_equal_scalars() -> None:
-    def fresh() -> Door:
+    def fresh() -> Scaled:
         pairs._scaling.cache_clear()
         return partial(transposed, square("z"))
 

@@ -1,4 +1,4 @@
-"""The NumPy door: what `np.transpose` and a copy give, bit for bit, whatever the dtype and the strides."""
+"""Functions of arrays: what `np.transpose` and a copy give, bit for bit, whatever the dtype and the strides."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ import reference
 from hypothesis import given
 from hypothesis import strategies as st
 from known_layouts import forget, forgotten
-from processes import PATIENCE
+from processes import PATIENCE, together
 from tiers import examples
 
 import ttc_llvm
@@ -440,7 +440,7 @@ def run_python(program: str) -> str:
     return done.stdout
 
 
-def test_many_threads_share_the_door() -> None:
+def test_many_threads_call_at_once() -> None:
     xs = [RNG.random((3 + k % 5, 7, 11 + k)) for k in range(6)]
     failures: list[Any] = []
     gate = threading.Barrier(8)
@@ -454,11 +454,7 @@ def test_many_threads_share_the_door() -> None:
             if not (got == scale * x.transpose(2, 0, 1)).all():
                 failures.append((number, turn))
 
-    threads = [threading.Thread(target=work, args=(number,)) for number in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    together(work, range(8))
     assert not failures
 
 
@@ -470,11 +466,7 @@ def test_large_arrays_in_several_threads_at_once() -> None:
         for _ in range(5):
             got[k] = ttc_llvm.transpose(xs[k], threads=2)
 
-    threads = [threading.Thread(target=work, args=(k,)) for k in range(3)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    together(work, range(3))
     assert all((y == x.T).all() for x, y in zip(xs, got, strict=True))
 
 

@@ -50,7 +50,7 @@ def path(tmp_path: Path) -> Path:
 
 
 def ttc(*words: str | Path) -> int:
-    """What the front door does with this sub-command."""
+    """What the command line does with this sub-command."""
     parser = argparse.ArgumentParser(prog="ttc")
     database_cli.add_parser(parser.add_subparsers(dest="command"))
     try:

@@ -15,7 +15,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from processes import PATIENCE
+from processes import PATIENCE, together
 
 import ttc_llvm
 from ttc_llvm.errors import DatabaseError
@@ -161,11 +161,7 @@ def test_threads_share_one_database(path: Path) -> None:
             if not database.find(request, 20).sufficient:
                 missing.append(n)
 
-    threads = [threading.Thread(target=work, args=(first,)) for first in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    together(work, range(4))
     assert missing == []
     assert len(SolutionFile(path).rows()) == 40
 

@@ -138,8 +138,8 @@ def test_a_first_call_with_stored_code_loads_little(tmp_path: Path) -> None:
     assert "llvmlite.binding" in _called(tmp_path)
     found = _called(tmp_path)
     assert not found & AGAINST
-    rooms = {name.split(".")[1] for name in found if name.startswith("ttc_llvm.")}
-    assert not rooms & {"machine", "problem", "lowering", "compiling"}
+    packages = {name.split(".")[1] for name in found if name.startswith("ttc_llvm.")}
+    assert not packages & {"machine", "problem", "lowering", "compiling"}
     assert not found & {"ttc_llvm.runtime.backend", "ttc_llvm.runtime.pool", "ttc_llvm.arrays.transposing"}
     assert len(found) < 64
 
@@ -149,8 +149,8 @@ def test_a_first_large_result_loads_little_more(tmp_path: Path) -> None:
     large = "x = np.ones((512, 512))"
     _called(tmp_path, large)
     found = _called(tmp_path, large)
-    rooms = {name.split(".")[1] for name in found if name.startswith("ttc_llvm.")}
-    assert not rooms & {"machine", "problem", "lowering", "compiling"}
+    packages = {name.split(".")[1] for name in found if name.startswith("ttc_llvm.")}
+    assert not packages & {"machine", "problem", "lowering", "compiling"}
     assert not found & {"ttc_llvm.runtime.backend", "ttc_llvm.arrays.transposing", *AGAINST} - {"threading"}
     assert len(found) < 80
 

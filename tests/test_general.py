@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import threading
 from collections.abc import Callable, Iterator
 from hashlib import sha256
 from pathlib import Path
@@ -19,6 +18,7 @@ from guarded_case import GuardedCase, Place
 from hypothesis import given
 from hypothesis import strategies as st
 from known_layouts import forget, forgotten, served_by
+from processes import together
 from tiers import examples
 
 import ttc_llvm
@@ -167,7 +167,7 @@ def test_columns_with_gaps_are_right_on_every_machine(step: int, target: Target)
         run_family(case, target, "end")
 
 
-# --- the NumPy door ---------------------------------------------------------------------------------------
+# --- functions of arrays ------------------------------------------------------------------------------------
 
 
 @examples(60)
@@ -256,11 +256,7 @@ def test_threads_share_a_layout_while_it_is_promoted() -> None:
             if not (ttc_llvm.transpose(x, threads=1 + turn % 2) == x.T).all():
                 wrong.append(turn)
 
-    threads = [threading.Thread(target=work) for _ in range(6)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    together(lambda _: work(), range(6))
     assert not wrong
 
 

@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 from forks import forked
 from known_layouts import forgotten
-from processes import attempt
+from processes import attempt, together
 
 import ttc_llvm
 from ttc_llvm import ArrayError, TtcError
@@ -379,11 +379,7 @@ def test_threads_share_one_plan(small: Any) -> None:
             for x, y in zip(list_a, plan(list_a, alpha=1 + turn % 2), strict=True):
                 wrong.extend([seed] * (not np.array_equal((1 + turn % 2) * x.transpose(AXES), y)))
 
-    threads = [threading.Thread(target=work, args=(seed,)) for seed in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    together(work, range(4))
     assert wrong == []
 
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from processes import together
 
 from ttc_llvm.ir_builders.attributes import new_module
 from ttc_llvm.ir_builders.integer_code import add_functions
@@ -256,11 +257,7 @@ def test_atomics_in_threads_from_cold() -> None:
         barrier.wait()
         native(start, start + 8, 20_000)
 
-    threads = [threading.Thread(target=work) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    together(lambda _: work(), range(4))
     assert list(memory) == [0, 80_000, 240_000]
 
 

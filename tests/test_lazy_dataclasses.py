@@ -13,6 +13,7 @@ from types import FunctionType, ModuleType
 from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 
 import pytest
+from processes import together
 
 from ttc_llvm import lazy_dataclasses as lazy
 from ttc_llvm import lazy_methods
@@ -224,11 +225,7 @@ def test_methods_are_made_once_whoever_comes_first() -> None:
                 if hash(one) != hash(point(1, 2, (), 3.0)) or one != point(1, 2, (), 3.0):
                     wrong.append(repr(one))
 
-            threads = [threading.Thread(target=work) for _ in range(6)]
-            for thread in threads:
-                thread.start()
-            for thread in threads:
-                thread.join()
+            together(lambda _: work(), range(6))
             assert not wrong
     finally:
         sys.setswitchinterval(before)

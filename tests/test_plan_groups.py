@@ -17,6 +17,7 @@ import pytest
 import wrong_plan_calls
 from native_build import building
 from plan_calls import Plans, ints, words
+from processes import together
 
 import ttc_llvm
 from ttc_llvm.compiling.library import Library
@@ -185,11 +186,7 @@ def test_a_group_serves_many_threads_at_once(plans: Plans) -> None:
                                      for x, y in zip(xs, ys, strict=True)):  # fmt: skip
                 wrong.append(seed)
 
-    threads = [threading.Thread(target=work, args=(seed,)) for seed in range(4)]
-    for one in threads:
-        one.start()
-    for one in threads:
-        one.join()
+    together(work, range(4))
     assert not wrong
 
 

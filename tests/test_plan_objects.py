@@ -15,6 +15,7 @@ import pytest
 import wrong_plan_calls
 from native_build import STANDARDS, STRICT, building, compiler, has_openmp, run
 from plan_calls import Plans, ints, words
+from processes import together
 
 import ttc_llvm
 from ttc_llvm import cli
@@ -184,11 +185,7 @@ def test_a_plan_serves_many_threads_at_once(plans: Plans) -> None:
             if code or not np.array_equal(outputs[k], wanted):
                 wrong.append(k)
 
-    threads = [threading.Thread(target=work, args=(k,)) for k in range(6)]
-    for one in threads:
-        one.start()
-    for one in threads:
-        one.join()
+    together(work, range(6))
     plans.destroy(plan)
     assert not wrong
 

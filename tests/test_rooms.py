@@ -1,4 +1,4 @@
-"""Which room may import what (docs: the design's table of rooms), read from the folders and sources; and who prints."""
+"""Which package may import what, read from the folders and sources (the table in docs/design.md); and who prints."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from graphlib import TopologicalSorter
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
-ELSEWHERE = ("ir_builders", "tuning")  # rooms that lie at the repository's top level
-# A room imports itself, those before it, and the loose modules. What each is for: docs/design.md.
+ELSEWHERE = ("ir_builders", "tuning")  # packages that lie at the repository's top level
+# A package imports itself, those before it, and the loose modules. What each is for: docs/design.md.
 ORDER = (
     "machine", "operands", "problem", "lowering", "ir_builders", "tuning", "runtime", "native", "explain", "gpu",
     "compiling", "arrays", "groups", "contractions", "torch", "mpi", "dask", "bench", "compare", "report", "cli",
 )  # fmt: skip
-LOOSE = (  # modules that need no room
+LOOSE = (  # modules that need no package
     "interpreter", "locks", "logs", "errors", "arguments", "paths", "lazy_dataclasses", "lazy_methods",
 )  # fmt: skip
-# What is asked for by its name in a call, from a room that its own room is built on.
+# What is asked for by its name in a call, from a package that its own package is built on.
 BY_NAME = {
     ("ttc_llvm.compiling.by_strides", "ttc_llvm.arrays.for_solutions"),
     ("ttc_llvm.compiling.front", "ttc_llvm.contractions.solving"),
@@ -39,7 +39,7 @@ WARNING = "ttc_llvm.runtime.user_warnings"  # where no kernel runs; where cubes 
 def sources() -> tuple[Path, ...]:
     """Every module of the project, each once."""
     front = [p for p in (ROOT / "ttc_llvm").rglob("*.py") if not set(ELSEWHERE) & set(p.parts)]
-    return tuple(sorted([*front, *(path for room in ELSEWHERE for path in (ROOT / room).rglob("*.py"))]))
+    return tuple(sorted([*front, *(path for package in ELSEWHERE for path in (ROOT / package).rglob("*.py"))]))
 
 
 @cache
@@ -106,15 +106,15 @@ def ours(path: Path) -> frozenset[str]:
     return frozenset(named & names())
 
 
-def room(module: str) -> str:
-    """The room of a module of ours, "" for loose ones."""
+def package(module: str) -> str:
+    """The package of a module of ours, "" for loose ones."""
     inside = module.removeprefix("ttc_llvm").removeprefix(".")
     first = inside.partition(".")[0]
     return first if first in ORDER else ""
 
 
 def may_import(own: str) -> set[str]:
-    """The rooms that a room may import."""
+    """The packages that a package may import."""
     return {own, "", *ORDER[: ORDER.index(own)]} - APART.get(own, set())
 
 
@@ -131,8 +131,8 @@ def test_rooms_import_those_before_them() -> None:
         (name_of(path), name)
         for path in sources()
         for name in ours(path)
-        if room(name_of(path)) and room(name) not in allowed[room(name_of(path))]
-        if room(name_of(path)) != "runtime" or not name.startswith(KEPT)
+        if package(name_of(path)) and package(name) not in allowed[package(name_of(path))]
+        if package(name_of(path)) != "runtime" or not name.startswith(KEPT)
     }
     assert not wrong, "".join(f"\n{one} must not import {other}" for one, other in sorted(wrong))
 
@@ -156,7 +156,7 @@ def test_dataclasses_are_those_that_load_in_no_time() -> None:
 
 def test_loose_modules_import_no_room() -> None:
     for name in LOOSE:
-        assert not {module for module in ours(ROOT / "ttc_llvm" / f"{name}.py") if room(module)}
+        assert not {module for module in ours(ROOT / "ttc_llvm" / f"{name}.py") if package(module)}
 
 
 def test_no_modules_import_each_other_in_circles() -> None:
@@ -174,7 +174,7 @@ def test_only_the_backend_uses_llvm_itself() -> None:
     heavy = {name_of(path) for path in sources() if any(name.startswith(HEAVY) for name in imports(path))}
     assert heavy <= {"ttc_llvm.runtime.backend"}
     light = {name_of(path) for path in sources() if any(name.split(".")[0] == "llvmlite" for name in imports(path))}
-    assert not {name for name in light if room(name) not in ("ir_builders", "runtime")}
+    assert not {name for name in light if package(name) not in ("ir_builders", "runtime")}
 
 
 def ends_or_prints(path: Path) -> bool:
@@ -186,13 +186,13 @@ def ends_or_prints(path: Path) -> bool:
 
 
 def test_only_the_command_line_prints_or_exits() -> None:
-    others = [path for path in sources() if room(name_of(path)) != "cli" and path.stem != "__main__"]
+    others = [path for path in sources() if package(name_of(path)) != "cli" and path.stem != "__main__"]
     assert [path for path in others if ends_or_prints(path)] == []
 
 
 def test_one_module_owns_the_display_of_the_library() -> None:
     """Whoever imports the package sees only what `compiling/display.py` draws, two warnings, and the log."""
-    library = [path for path in sources() if room(name_of(path)) not in ("", "cli")]
+    library = [path for path in sources() if package(name_of(path)) not in ("", "cli")]
     drawn = {name_of(path) for path in library if {one.split(".")[0] for one in imports(path)} & {"rich", "IPython"}}
     written = {name_of(path) for path in library if re.search(r"sys\.std(out|err)|warnings\.warn", path.read_text())}
     assert (drawn, written) == ({DISPLAY}, {DISPLAY, WARNING})
@@ -231,7 +231,7 @@ def test_forks_wait_for_what_calls_import() -> None:
     others = [
         path
         for path in sources()
-        if room(name_of(path)) not in main
+        if package(name_of(path)) not in main
         and path.stem != "__main__"
         and name_of(path) != "ttc_llvm"  # whose functions run while it is imported
     ]

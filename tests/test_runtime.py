@@ -20,7 +20,7 @@ import numpy as np
 import pytest
 from forks import forked
 from machine import part_range
-from processes import PATIENCE
+from processes import PATIENCE, together
 
 from ttc_llvm import locks
 from ttc_llvm.errors import OptionError
@@ -248,11 +248,7 @@ def test_several_python_threads_share_the_runtime() -> None:
         for calls[number] in repeats(3000):
             runtime.run(count(counts[number], 20), 2)
 
-    callers = [threading.Thread(target=dispatch, args=(number,)) for number in range(4)]
-    for caller in callers:
-        caller.start()
-    for caller in callers:
-        caller.join()
+    together(dispatch, range(4))
     assert all((b == n).all() for b, n in zip(counts, calls, strict=True)) and min(calls) > 9
 
 

@@ -22,7 +22,7 @@ import pytest
 import reference
 from hypothesis import given
 from hypothesis import strategies as st
-from processes import PATIENCE
+from processes import PATIENCE, together
 from strategies import plans, problems
 from tiers import examples
 
@@ -533,11 +533,7 @@ def test_several_threads_call_one_solution() -> None:
             if not (b.reshape(20, 30, 40) == alpha * a.reshape(40, 30, 20).transpose(2, 1, 0)).all():
                 wrong.append(number)
 
-    threads = [threading.Thread(target=work, args=(number,)) for number in range(6)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    together(work, range(6))
     assert not wrong
 
 

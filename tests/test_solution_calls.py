@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 import tiers
 from known_layouts import NATIVE
+from processes import together
 
 import ttc_llvm
 from ttc_llvm import ArrayError, OptionError, OrderWarning, Problem, ProblemError, Solution
@@ -226,11 +227,7 @@ def test_scalars_have_calls_of_their_own_in_any_thread() -> None:
             if not np.array_equal(y, wanted):
                 failures.append((k, n))
 
-    workers = [threading.Thread(target=calls, args=(k,)) for k in range(4)]
-    for worker in workers:
-        worker.start()
-    for worker in workers:
-        worker.join()
+    together(calls, range(4))
     assert failures == []
 
 

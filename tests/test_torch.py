@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib
 import subprocess
 import sys
-import threading
 from collections.abc import Iterator
 from types import SimpleNamespace
 from typing import Any
@@ -13,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 from known_layouts import forget, forgotten, served_by
+from processes import together
 
 import ttc_llvm
 from ttc_llvm.errors import ArrayError, ProblemError
@@ -135,11 +135,7 @@ def test_addresses_that_are_odd_take_the_long_way(torch: Any, op: Any) -> None:
 def test_threads_call_it_at_once(torch: Any, op: Any) -> None:
     x = torch.randn(40, 30, 20)
     found: list[Any] = []
-    threads = [threading.Thread(target=lambda: found.extend(op(x, (2, 0, 1)) for _ in range(50))) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    together(lambda _: found.extend(op(x, (2, 0, 1)) for _ in range(50)), range(4))
     assert len(found) == 200 and all(torch.equal(y, x.permute(2, 0, 1)) for y in found)
 
 

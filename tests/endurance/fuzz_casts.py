@@ -26,8 +26,8 @@ OF_KERNELS = ("kinds", "stores", "edges", "target", "micro")
 def goals() -> tuple[str, ...]:
     """Every feature that rounds are made for."""
     kernels = [goal for goal in fuzz_kernels.goals() if goal.startswith(OF_KERNELS)]
-    doors = ("door=new", "door=into", "strides=backward", "strides=broadcast", "strides=odd")
-    return (*(f"from={name}" for name in SOURCES), *(f"to={name}" for name in TARGETS), *doors, *kernels)
+    results = ("result=new", "result=into", "strides=backward", "strides=broadcast", "strides=odd")
+    return (*(f"from={name}" for name in SOURCES), *(f"to={name}" for name in TARGETS), *results, *kernels)
 
 
 def attack(rng: Random, goal: str) -> Met:
@@ -35,7 +35,7 @@ def attack(rng: Random, goal: str) -> Met:
     of, to = _pair(rng, goal)
     pair = {f"from={of}", f"to={to}"}
     arrays = not (dtypes.is_foreign(dtype(of)) and dtype(of).swapped)  # of which there is no dtype
-    asks = goal.startswith(("door", "strides")) or (not goal.startswith(OF_KERNELS) and rng.random() < 0.5)
+    asks = goal.startswith(("result", "strides")) or (not goal.startswith(OF_KERNELS) and rng.random() < 0.5)
     if asks and arrays:
         return Met(tuple(pair | {found for _ in range(CALLS) for found in _transposed(rng, of, to, goal)}), CALLS)
     met = fuzz_kernels.attack(rng, goal if goal.startswith(OF_KERNELS) else "", (f"{of},{to}",))
@@ -60,10 +60,10 @@ def _transposed(rng: Random, of: str, to: str, goal: str) -> set[str]:
     told = f": {of} to {to} {shape} strides {x.array.strides} axes {axes} {given} beta {beta}"
     before = x.memory.bytes.tobytes()
     view = np.transpose(x.array, axes)
-    if goal == "door=new" or (goal != "door=into" and rng.random() < 0.3):
+    if goal == "result=new" or (goal != "result=into" and rng.random() < 0.3):
         got = ttc_llvm.transpose(x.array, axes, dtype=_numpys(b), **given)
         _compare(got, view, got, (a, b), (alpha, 0), told)
-        found = {"door=new"}
+        found = {"result=new"}
     else:
         out = Lain.of(rng, view.shape, _numpys(b), goal, broadcast=False)
         whole, old = out.memory.bytes.copy(), out.array.copy()
@@ -73,7 +73,7 @@ def _transposed(rng: Random, of: str, to: str, goal: str) -> set[str]:
         out.within(whole)[...] = got
         intact = out.memory.bytes.tobytes() == whole.tobytes() and out.memory.intact()
         assert intact, f"other memory was written{told}"
-        found = {"door=into", *_of_layout(out.array)}
+        found = {"result=into", *_of_layout(out.array)}
     assert x.memory.intact() and x.memory.bytes.tobytes() == before, f"the array was written{told}"
     return found | {*_of_layout(x.array)}
 

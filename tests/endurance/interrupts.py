@@ -89,10 +89,10 @@ class Attack:
         return cls(kind, draw.random() < 0.5, number, at, again, draw.random() < 0.5)
 
     def __str__(self) -> str:
-        door, whom = "script" if self.script else "module", "group" if self.everybody else "process"
+        start, whom = "script" if self.script else "module", "group" if self.everybody else "process"
         twice = "" if self.again is None else f" and {self.again:.4f} s later"
         name = signal.Signals(self.number).name
-        return f"{self.kind} ({door}), {name} to its {whom} at {self.at:.4f} s{twice}"
+        return f"{self.kind} ({start}), {name} to its {whom} at {self.at:.4f} s{twice}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -91,9 +91,9 @@ def test_ctrl_c_while_modules_are_imported(tmp_path: Path, module: str, script: 
     interrupted."""
     (tmp_path / "sitecustomize.py").write_text(STRUCK.format(module=module))
     (tmp_path / "ttc").write_text(SCRIPT)
-    door = [tmp_path / "ttc"] if script else ["-m", "ttc_llvm"]
+    program = [tmp_path / "ttc"] if script else ["-m", "ttc_llvm"]
     environment = {"PYTHONPATH": os.pathsep.join([str(tmp_path), str(ROOT)])}
-    done = attempt(sys.executable, *door, "bench", "--list", env=environment)
+    done = attempt(sys.executable, *program, "bench", "--list", env=environment)
     assert (done.returncode, done.stdout, done.stderr) == (130, "", SAID)
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from fake_gpu import FakeGpu, Interface
 from reference import Array
-from test_arithmetic import EQUAL, FACTORS, NUMBERS, TYPES, Door, agree, independent, numbers, square
+from test_arithmetic import EQUAL, FACTORS, NUMBERS, TYPES, Scaled, agree, independent, numbers, square
 
 import ttc_llvm
 from ttc_llvm.compiling.gpu_solution import GpuSolution
@@ -51,7 +51,7 @@ def test_every_pair_of_factors(gpu: FakeGpu, dtype: str) -> None:
 
 
 def test_solutions_do_not_remember_equal_scalars(gpu: FakeGpu) -> None:
-    def fresh() -> Door:
+    def fresh() -> Scaled:
         return partial(called, gpu, solved(square("z")))
 
     independent(fresh)
