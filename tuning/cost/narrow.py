@@ -8,7 +8,9 @@ from ttc_llvm.problem.canonical import Canonical, static
 
 MOST = 64  # columns
 SHORT, SHORT_AHEAD = 31, 6  # columns at most whose rows are written in micro-tiles of a line of each, and prefetches
+MANY, MANY_AHEAD = 28, 4  # from so many on, the prefetches
 SPILLED, SPILLED_LINES = 48, 132  # registers of a micro-tile, some of which wait in memory, and lines prefetched
+CROWDED_LINES = 105  # the same of items that are not wide
 PAIRED, PAIRED_AHEAD = 2, 32  # rows of B that are whole lines together
 WIDE, PIECE, WIDE_AHEAD = 8, 32, 12  # bytes of items, and of A in each row of a micro-tile of two lines of B's rows
 
@@ -61,13 +63,15 @@ def _written_whole(canonical: Canonical, plan: CpuPlan, target: Target, line: in
     registers than there are; or two elements of each column where two rows are whole lines."""
     rows, size = canonical.extents[0], canonical.b.itemsize
     if rows <= SHORT:
-        return _changed(plan, (rows, 2 * line), (rows, line), (1, 0), Fetch.BLOCKS, SHORT_AHEAD)
+        ahead = MANY_AHEAD if rows >= MANY else SHORT_AHEAD
+        return _changed(plan, (rows, 2 * line), (rows, line), (1, 0), Fetch.BLOCKS, ahead)
     if rows % line == 0:
         return _by_pairs(plan, size, line)
     if PAIRED * rows % line == 0 and size < WIDE:
         return _changed(plan, (rows, 8 * line), (rows, PAIRED), (1, 0), Fetch.BLOCKS, PAIRED_AHEAD)
     if rows * line <= SPILLED * target.lanes(size):
-        return _changed(plan, (rows, line), (rows, line), (1, 0), Fetch.BLOCKS, SPILLED_LINES // rows)
+        lines = SPILLED_LINES if size >= WIDE else CROWDED_LINES
+        return _changed(plan, (rows, line), (rows, line), (1, 0), Fetch.BLOCKS, lines // rows)
     return plan
 
 
