@@ -7,6 +7,7 @@ SERIAL_BYTES = 512 << 10  # moved per thread, at least: below, a second thread c
 BURST_SECONDS = 100e-6  # calls that begin so soon after others find workers awake, once they are woken
 LASTING = 1_000_000  # nanoseconds for which calls have followed each other so when workers are woken for small ones
 WAKING_BYTES = 12 << 20  # one thread moves less by the time that one that sleeps is of use: 0.1 ms on virtual machines
+LATELY = 2_000_000  # nanoseconds after a call for which its CPU has not fallen into deep sleep: half as much then pays
 PAGE = 4096
 GAP = 4 * PAGE  # bytes between scratch of two threads: what hardware fetches ahead of one is not the other's
 HELD_BYTES = 16 << 10  # moved in about a microsecond: to give the interpreter lock away would take as long

@@ -91,10 +91,13 @@ def planned(shared: int, parts: int, moved: int) -> int:
         return ASLEEP
     if not _any_parked(pool, parts):
         return TOGETHER
-    time = now(shared)
-    if time - load64(pool + pools.CALLED) >= load64(shared + Shared.BURST):
+    time, least = now(shared), load64(shared + Shared.WAKING)
+    idle = time - load64(pool + pools.CALLED)
+    if idle >= load64(shared + Shared.BURST):
         store64(pool + pools.BEGUN, time)
-    if time - load64(pool + pools.BEGUN) < pools.LASTING and moved < load64(shared + Shared.WAKING):
+    if idle < pools.LATELY:
+        least = least >> 1
+    if time - load64(pool + pools.BEGUN) < pools.LASTING and moved < least:
         return ALONE
     return TOGETHER if _off_this_cpu(shared, parts) else ASLEEP
 

@@ -178,13 +178,14 @@ def test_small_calls_wake_workers_only_where_they_follow_each_other(
     monkeypatch.setattr(found, "_keep_off", woken.append)
     later = time.perf_counter_ns() + 10**10
     for called, begun, moved, wakes in (
-        (0, 0, 1000, 0), (later, later, 1000, 0), (later, 0, 1000, 1), (0, 0, pool.NEVER, 2)
+        (0, 0, 1000, 0), (later, later, 1000, 0), (later, 0, 1000, 1), (0, 0, pool.NEVER, 2), (0, 0, 8 << 20, 2),
+        (later, later, 8 << 20, 3),
     ):  # fmt: skip
         wait_until_parked(1)
         found.called.value, found.begun.value = called, begun
         runtime.run(count(b, 4), 2, moved=moved)
         assert len(woken) == wakes
-    assert (b == 5).all()
+    assert (b == 7).all()
 
 
 def test_workers_take_part_and_wake_up_again(fresh: None) -> None:

@@ -155,9 +155,11 @@ class Pool:
         if layout.PARKED not in self.states[1:parts].tobytes():
             return False
         now = time.perf_counter_ns()
-        if now - self.called.value >= layout.BURST_SECONDS * 1e9:
+        idle = now - self.called.value
+        if idle >= layout.BURST_SECONDS * 1e9:
             self.begun.value = now
-        return moved < layout.WAKING_BYTES and now - self.begun.value < layout.LASTING
+        least = layout.WAKING_BYTES >> (idle < layout.LATELY)
+        return moved < least and now - self.begun.value < layout.LASTING
 
     def run(self, call: Call, parts: int, repeats: int) -> None:
         """Share the parts with all workers that come in time; those that are parked are woken."""
