@@ -15,6 +15,7 @@ import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from types import FrameType
 
 import numpy as np
 import pytest
@@ -321,6 +322,24 @@ def test_an_interrupt_leaves_no_job_behind(fresh: None, monkeypatch: pytest.Monk
     assert (b == 1).all()
     runtime.run(count(b, 9), 3)
     assert (b == 2).all()
+
+
+def test_an_interrupt_where_a_call_takes_the_pool_leaves_it_to_the_next(fresh: None) -> None:
+    """An exception right behind what takes the lock: it stayed closed, and every later call ran on one thread."""
+
+    def strike(frame: FrameType, event: str, _: object) -> None:
+        if event == "c_return" and frame.f_code.co_name == "_run_shared":
+            raise KeyboardInterrupt
+
+    b = np.zeros(9, np.int64)
+    runtime.run(count(b, 9), 3)
+    sys.setprofile(strike)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            runtime.run(count(b, 9), 3)
+    finally:
+        sys.setprofile(None)
+    assert not runtime._shared.lock.locked()
 
 
 @needs_fork

@@ -217,6 +217,34 @@ def test_arrays_that_cannot_be_read_say_why(error: type[Exception]) -> None:
             call(Unreadable(error("something else\nin two lines")))
 
 
+class Late(np.ndarray[Any, Any]):
+    """An array in whose transposition the handler of a signal raises."""
+
+    def transpose(self, *axes: Any) -> Any:
+        raise TimeoutError("late")
+
+
+class Count:
+    """What raises when it is asked for its value."""
+
+    def __index__(self) -> int:
+        raise TimeoutError("late")
+
+
+def test_what_handlers_of_signals_raise_is_no_wrong_value(monkeypatch: pytest.MonkeyPatch) -> None:
+    """They strike anywhere, also in checks of arguments; numbers and axes of Python's own types raise no such thing."""
+    for axes in (None, (1, 0), [1, 0]):
+        with pytest.raises(TimeoutError, match="late"):
+            ttc_llvm.transpose(np.ones((3, 4)).view(Late), axes)
+    with pytest.raises(OptionError, match="is not an integer"):
+        ttc_llvm.set_num_threads(Count())  # type: ignore[arg-type]
+    with pytest.raises(ArrayError, match="do not permute the 2 axes of the array: late"):
+        ttc_llvm.transpose(np.ones((3, 4)), (Count(), 0))  # type: ignore[arg-type]
+    with monkeypatch.context() as patch, pytest.raises(TimeoutError, match="late"):
+        patch.setattr("operator.index", Count.__index__)
+        ttc_llvm.set_num_threads(2)
+
+
 LINES = {
     "cpu": (("--perm=1,0", "--size=4,5", "--cpu=--"), "--cpu=--: -- is no value"),
     "limit": (("--perm=1,0", "--size=4,5", "--time-limit=--"), "--time-limit=--: -- is no value"),

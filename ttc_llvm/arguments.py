@@ -14,16 +14,15 @@ from functools import partial
 from itertools import islice
 from typing import Any
 
-from .errors import OptionError, ProblemError, TtcError
+from .errors import OptionError, ProblemError, TtcError, pass_on
 
 Error = type[TtcError]
 Rule = Callable[[str, Any, Error], Any]
 
 SHOWN = 80  # characters of a value in a message
-DIGITS = 40  # of an integer, as on the command line
+DIGITS, _BEYOND = 40, 10**40  # of an integer, as on the command line, and what has more
 MOST = 1 << 20  # items of a sequence: what has more may never end
 COUNT = (1 << 31) - 1  # of whatever is counted
-_BEYOND = 10**DIGITS
 _UNORDERED = (str, bytes, bytearray, memoryview, Set, Mapping)
 
 
@@ -61,7 +60,8 @@ def integer(name: str, value: Any, error: Error = OptionError) -> int:
     """Whatever Python takes for an integer, of at most 40 digits."""
     try:
         number = operator.index(value)
-    except Exception:
+    except Exception as raised:
+        pass_on(raised, value)
         raise error(f"{name} {shown(value)} is not an integer") from None
     if not -_BEYOND < number < _BEYOND:
         raise error(f"{name} is an integer of more than {DIGITS} digits")
@@ -102,8 +102,8 @@ def _as_number(kind: Callable[[Any], Any], name: str, value: Any, error: Error) 
             return kind(value)
     except OverflowError:
         raise error(f"{name} is beyond the range of floating-point numbers") from None
-    except Exception:
-        pass
+    except Exception as raised:
+        pass_on(raised, value)
     raise error(f"{name} = {shown(value)} is not a number") from None
 
 
@@ -114,8 +114,8 @@ def flag(name: str, value: Any, error: Error = OptionError) -> bool:
     try:
         if getattr(value, "dtype", None) == "bool" or operator.index(value) in (0, 1):
             return bool(value)
-    except Exception:
-        pass
+    except Exception as raised:
+        pass_on(raised, value)
     raise error(f"{name} = {shown(value)} is neither True nor False") from None
 
 
@@ -162,8 +162,8 @@ def sequence(name: str, values: Any, error: Error = OptionError, what: str = "va
             found = tuple(islice(values, MOST + 1))
             if len(found) <= MOST:
                 return found
-    except Exception:
-        pass
+    except Exception as raised:
+        pass_on(raised, values)
     raise error(f"{name} {shown(values)} is not a sequence of {what}") from None
 
 

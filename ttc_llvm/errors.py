@@ -89,6 +89,18 @@ def os_errors(fact: str, kind: type[TtcError] = OptionError) -> Iterator[None]:
         raise kind(f"{fact}: {' '.join(str(error.strerror or error).split())}") from error
 
 
+def pass_on(error: Exception, value: object) -> None:
+    """Raise an error that the check of a value cannot have raised, where the value is of Python's own types: a signal's
+    handler has raised it, which strikes anywhere."""
+    items = value if type(value) in (tuple, list) else (value,)
+    if _PLAIN.issuperset(map(type, items)) and not isinstance(error, _OF_VALUES):  # type: ignore[call-overload]
+        raise error
+
+
+_PLAIN = frozenset((int, bool, float, complex, str, type(None)))
+_OF_VALUES = (TypeError, ValueError, ArithmeticError, LookupError)
+
+
 def out_of_memory(error: MemoryError, where: str) -> OutOfMemoryError:
     """The error that a public function raises for one of Python's or NumPy's. where: the function."""
     if isinstance(error, OutOfMemoryError):

@@ -8,7 +8,7 @@ import numpy as np
 
 from .. import locks
 from ..arguments import flag, is_fraction, number, reason, sequence, shown
-from ..errors import ArrayError, ProblemError
+from ..errors import ArrayError, ProblemError, pass_on
 from ..operands.operand import Array
 from ..operands.types import is_real
 from .scalings import PLAIN, Scaling
@@ -25,6 +25,7 @@ def permuted(x: Array, axes: Any) -> Array:
     except ArrayError:
         raise
     except Exception as error:  # whatever the items of axes raise
+        pass_on(error, axes)
         raise ArrayError(f"axes {shown(axes)} do not permute the {x.ndim} axes of the array: {reason(error)}") from None
     return view
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..arguments import reason, shown
-from ..errors import NoDtypeError
+from ..errors import NoDtypeError, pass_on
 from ..locks import imported
 
 if TYPE_CHECKING:
@@ -31,6 +31,7 @@ def as_dtype(given: npt.DTypeLike) -> np.dtype[Any]:
     try:
         return np.dtype(given)
     except Exception as error:
+        pass_on(error, given)
         raise NoDtypeError(f"dtype {shown(given)} is none that NumPy knows: {reason(error)}") from None
 
 

@@ -67,6 +67,7 @@ def set_affinity(wanted: Affinity) -> None:
         _shared.affinity = wanted
 
 
+_AT_ONCE = (False,)  # not to wait for a lock
 _COUNT = arguments.between(1)
 _chosen: list[int] = []
 
@@ -91,11 +92,10 @@ def placement() -> Affinity:
 
 def _run_shared(call: Call, parts: int, repeats: int, moved: int) -> bool:
     """Run a call with the pool; False, and nothing has run, where the pool is busy, or closed."""
-    shared = _shared
-    if not shared.lock.acquire(blocking=False):
-        return False
+    shared, taken = _shared, list[bool]()
     try:
-        if shared.closed:
+        taken.extend(map(shared.lock.acquire, _AT_ONCE))  # one step: whoever interrupts cannot leave it closed
+        if taken != [True] or shared.closed:
             return False
         pool = shared.ready(parts)
         if pool.sleeps(parts, moved):
@@ -105,7 +105,8 @@ def _run_shared(call: Call, parts: int, repeats: int, moved: int) -> bool:
         pool.called.value = time.perf_counter_ns()
         return True
     finally:
-        shared.lock.release()
+        if taken == [True]:
+            shared.lock.release()
 
 
 class _Local(threading.local):
