@@ -239,7 +239,7 @@ def test_what_handlers_of_signals_raise_is_no_wrong_value(monkeypatch: pytest.Mo
     with pytest.raises(OptionError, match="is not an integer"):
         ttc_llvm.set_num_threads(Count())  # type: ignore[arg-type]
     with pytest.raises(ArrayError, match="do not permute the 2 axes of the array: late"):
-        ttc_llvm.transpose(np.ones((3, 4)), (Count(), 0))  # type: ignore[arg-type]
+        ttc_llvm.transpose(np.ones((3, 4)), (Count(), 0))
     with monkeypatch.context() as patch, pytest.raises(TimeoutError, match="late"):
         patch.setattr("operator.index", Count.__index__)
         ttc_llvm.set_num_threads(2)
