@@ -204,6 +204,12 @@ def test_gpus_that_no_code_can_be_made_for(message: str) -> None:
         replace(gpu_target.find("sm_80"), **GPUS[message])
 
 
+def test_axes_are_named_as_they_were_given() -> None:
+    for axes, said in (([0, -3], r"\[0, -3\]"), ((0, 2), r"\(0, 2\)"), (iter((1, 1)), r"\(1, 1\)")):
+        with pytest.raises(ArrayError, match=f"axes {said} do not permute the 2 axes"):
+            ttc_llvm.transpose(np.ones((2, 3)), axes)
+
+
 @pytest.mark.parametrize("message", MACHINES)
 def test_machines_that_no_code_can_be_made_for(message: str) -> None:
     with pytest.raises(TargetError, match=message.replace("of aarch64", ".*aarch64.*")):

@@ -18,15 +18,17 @@ NUMBERS = frozenset((int, float, complex))
 
 def permuted(x: Array, axes: Any) -> Array:
     """The view with permuted axes; ArrayError where `axes` is no permutation of them."""
+    items = axes
     try:
         if not (axes is None or type(axes) is tuple or hasattr(axes, "__index__")):
-            axes = sequence("axes", axes, ArrayError, "integers")  # NumPy would read beyond the end of a ctypes pointer
-        view: Array = x.transpose(axes)
+            items = sequence("axes", axes, ArrayError, "integers")  # NumPy would read past the end of a ctypes pointer
+        view: Array = x.transpose(items)
     except ArrayError:
         raise
     except Exception as error:  # whatever the items of axes raise
-        pass_on(error, axes)
-        raise ArrayError(f"axes {shown(axes)} do not permute the {x.ndim} axes of the array: {reason(error)}") from None
+        pass_on(error, items)
+        given = shown(axes if isinstance(axes, list) else items)
+        raise ArrayError(f"axes {given} do not permute the {x.ndim} axes of the array: {reason(error)}") from None
     return view
 
 
