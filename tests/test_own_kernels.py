@@ -230,6 +230,17 @@ def test_longer_rows_of_narrow_matrices_are_whole_lines_or_pairs_of_them(
     assert plan.block == block and (plan.prefetch == 3 or rows != 35)
 
 
+@pytest.mark.parametrize(("letter", "rows"), [("f8", 53), ("f8", 93), ("f8", 106), ("c16", 61), ("c16", 87)])
+def test_rows_of_wide_items_that_are_no_whole_lines_leave_scratch_of_one_line_of_each_column(
+    letter: str, rows: int
+) -> None:
+    canonical, plan = _first_choice(np.empty((rows, 60000), letter).T)
+    line, writing = 64 // np.dtype(letter).itemsize, resolve(canonical, plan, TARGET)
+    assert (plan.tile, plan.block) == ((rows, line), (2 * line, line)) and plan.fetch is Fetch.BLOCKS
+    assert writing.store is Store.COMBINED and writing.chain and writing.chain.run == rows * 64 * line
+    assert str(parse(str(plan))) == str(plan)
+
+
 def _first_choice(x: np.ndarray[Any, Any]) -> tuple[Canonical, CpuPlan]:
     canonical = placing.moves(x, np.empty(x.shape, x.dtype), x.itemsize).canonical
     return canonical, model_plan(canonical, lookup.find("znver5"), 1)
