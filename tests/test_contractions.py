@@ -356,7 +356,9 @@ def test_threads_that_share_products_take_less_time() -> None:
     for m, tasks in ((20, 30), (300, 1)):
         stated = Contraction("lik,lkj->lij", {"l": 30, "i": m, "k": m, "j": m}, "d")
         products = next(space.plans(merge(stated)))
-        assert products_module.shared_tasks(products, None) == (tasks if blas.is_published() else 1)
+        call = gemm(products) or pytest.fail("no product")
+        found = products_module.shared_tasks(products, call, None, splitting.NO_GAINS)
+        assert found == (tasks if blas.is_published() else 1)
         share = 0.5 if tasks > 1 and blas.is_published() else 1
         one, two = ((known.seconds(products, threads) - known.run) for threads in (1, 2))
         assert two == pytest.approx(share * one)
@@ -485,18 +487,23 @@ def test_right_operands_that_are_read_in_strips_take_longer(spec: str, extent: i
 
 
 def test_parts_of_products_are_shared() -> None:
-    """A single long product is a BLAS's, whose threads may share it; of several ours share the parts."""
-    products = next(space.plans(merge(Contraction("lik,lkj->lij", {"l": 3, "i": 20, "k": 40, "j": 9000}, "d"))))
-    call = gemm(products)
-    assert call is not None
-    gains = splitting.Gains(dict.fromkeys(rates.CUTS, 0.75))
-    assert splitting.split(call, gains) is splitting.split(call, gains, 1, 2) is None
-    cut = splitting.split(call, gains, products_module.outer_products(products), 2)
-    assert cut is not None and cut.size * 20 * 40 <= splitting.BY_ONE_THREAD
+    """Of one long product or of several, where a BLAS runs each part by one thread; else it may share them among its
+    own."""
+    for batches in (1, 3):
+        stated = Contraction("lik,lkj->lij", {"l": batches, "i": 20, "k": 40, "j": 9000}, "d")
+        products = next(space.plans(merge(stated)))
+        call = gemm(products) or pytest.fail("no product")
+        for most in (splitting.BY_ONE_THREAD, splitting.SMALL):
+            gains = splitting.Gains(dict.fromkeys(rates.CUTS, 0.75), alone=dict.fromkeys(rates.LAYOUTS, float(most)))
+            assert splitting.split(call, gains) is None
+            cut = splitting.split(call, gains, products_module.outer_products(products), 2)
+            assert cut is not None and most / 2 < cut.size * 20 * 40 <= most
+            if blas.is_published():
+                assert products_module.shared_tasks(products, call, cut, gains) == batches * cut.parts
+                assert products_module.shared_tasks(products, call, None, gains) == 1
+                long = splitting.Split(cut.side, 2 * cut.size, cut.parts // 2, 0)
+                assert products_module.shared_tasks(products, call, long, gains) == 1
     assert splitting.at_a_time(3, 2) == 1.5
-    if blas.is_published():
-        assert products_module.shared_tasks(products, cut) == 3
-        assert products_module.shared_tasks(products, None) == 1
 
 
 def test_clocks_are_hardly_timed_with_many_runs_together(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,13 +10,14 @@ from ..tuning.search.speed import DRIFT
 from . import last_cache
 from .rates import CUTS, LAYOUTS, Rates
 from .speeds import LONG, MILLION, SHORT, TURNS, Grid, Sizes, Speed
-from .splitting import COLUMNS, DEPTH, GAIN, ROWS, Gains
+from .splitting import BY_ONE_THREAD, COLUMNS, DEPTH, GAIN, ROWS, Gains
 from .timing import ANYWHERE, LINES, OFF, TOGETHER, Stopwatch, copy_seconds, many, middle
 
 TINY, THIN, EDGE = 4, 16, 256
 SURVEY: tuple[Sizes, ...] = ((480, 480, 480), (128, 48, 128), (16, 16, 16), (480, 16, 16), (16, 480, 16))
 """Products whose speeds tell most about others."""
 TALL, WAIST = 1536, 64  # extents of a product that is cut
+WHOLE: Sizes = (100, 100, 100)  # a million multiplications, for which a BLAS may have code of one thread
 READ: Sizes = (16, 16, 128)  # short products that read a matrix from beyond the caches, in strips:
 STRIPS: tuple[Sizes, ...] = (48, 48, 256), (72, 48, 192), (96, 32, 192)
 WRITTEN = ("ik,lkj->lij", (144, 24, 32)), ("ik,lkj->ilj", (24, 24, 16)), ("ik,lkj->ilj", (480, 24, 16))
@@ -66,7 +67,8 @@ def _measured(clock: Stopwatch) -> Rates:
     )
     copied, start = _copies(clock)
     lines = {kind: _lines(clock, spec) for kind, spec in LAYOUTS.items()}
-    gains, crowd = Gains({key: _gain(clock, *key) for key in CUTS}, lines), _crowd(clock)
+    alone = {kind: MILLION if clock.is_alone(spec, WHOLE) else BY_ONE_THREAD for kind, spec in LAYOUTS.items()}
+    gains, crowd = Gains({key: _gain(clock, *key) for key in CUTS}, lines, alone), _crowd(clock)
     speeds = {kind: _speed(clock, spec, tiny, short[kind], long[kind]) for kind, spec in LAYOUTS.items()}
     return Rates(speeds, max(run, 0.0), call, (anywhere, on_lines), read, copied, start, crowd, gains)
 

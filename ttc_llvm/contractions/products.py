@@ -18,7 +18,7 @@ from . import blas
 from .gemm import Gemm, conjugated, gemm
 from .merged import A, B, C
 from .plan import Products
-from .splitting import BY_ONE_THREAD, COLUMNS, DEPTH, NO_GAINS, ROWS, Gains, Split, split
+from .splitting import COLUMNS, DEPTH, NO_GAINS, ROWS, Gains, Split, split
 
 LETTERS, NUMBERS = 2, 6  # words of a job behind its loops: how operands are transposed; sizes and leading dimensions
 KEPT_JOBS = 16  # of one plan, by alpha and beta
@@ -109,14 +109,11 @@ def outer_products(products: Products) -> int:
     return products.merged.extent(products.plan.loops[: _outer(products)])
 
 
-def shared_tasks(products: Products, cut: Split | None) -> int:
-    """The products of a plan, or sums of such, that our threads share; 1 where a BLAS may share each among its own, or
-    one thread is done by the time that another is awake."""
-    work = prod(products.sizes)
-    is_short = work <= BY_ONE_THREAD or cut is not None
-    if not (is_short and work * products.repeats >= LEAST and blas.is_published()):
+def shared_tasks(products: Products, call: Gemm, cut: Split | None, gains: Gains) -> int:
+    """`Gains.shared` of a plan; 1 also where one thread is done by the time that another is awake."""
+    if prod(products.sizes) * products.repeats < LEAST or not blas.is_published():
         return 1
-    return outer_products(products)
+    return gains.shared(call, cut, outer_products(products))
 
 
 def _steps(gemm: Gemm, cut: Split, itemsize: int) -> tuple[int, ...]:
@@ -193,5 +190,6 @@ def products_of(products: Products, gains: Gains = NO_GAINS, threads: int | None
     if found is not None and call is not None and found.admits(*products.sizes, *call.leading):
         most = runtime.num_threads() if threads is None else threads
         cut = split(call, gains, outer_products(products), most)
-        return BlasLoops(products, call, found, cut, threads if shared_tasks(products, cut) > 1 else 1)
+        is_shared = shared_tasks(products, call, cut, gains) > 1
+        return BlasLoops(products, call, found, cut, threads if is_shared else 1)
     return NumpyProducts(products)

@@ -26,7 +26,7 @@ LAYOUTS = {("N", "N"): "ik,kj->ij", ("N", "T"): "ki,kj->ij", ("T", "N"): "ik,jk-
 PAGE = 4 << 10  # bytes, within which lines fall into the sets of a first cache in turn
 ROW_BYTES = 256  # of rows that are copied as rows
 WAYS = 4  # of writing a result
-PARTS = 7  # lines of text of each way to lay operands: short and long products, rows and columns of both, and lines
+PARTS = 7  # lines of text of each way to lay operands: short and long products, rows and columns of both, and gains
 Numbers = tuple[float, ...]
 CUTS = tuple((*kind, side) for kind in LAYOUTS for side in SIDES)
 
@@ -75,7 +75,7 @@ class Rates:
         if prod(sizes) <= MILLION:
             one = max(one / self.gains.on_lines(part), self.crowd * _crowded(part, products.merged.dtype))
         total = products.repeats * parts * (self.call + one) + self._fetched(products, made, cut, sizes, far)
-        return total / at_a_time(shared_tasks(products, cut), threads)
+        return total / at_a_time(shared_tasks(products, made, cut, self.gains), threads)
 
     def _fetched(
         self, products: Products, call: Gemm | None, cut: Split | None, sizes: Sizes, far: float
@@ -162,7 +162,8 @@ def to_text(rates: Rates) -> str:
     """Rates as rows of the database have them: lines of numbers."""
     lines: list[Iterable[float]] = []
     for layout, speed in rates.products.items():
-        lines += [speed.short.values(), speed.long.values(), *speed.ragged, rates.gains.lines[layout]]
+        of_lines = *rates.gains.lines[layout], rates.gains.most(layout)
+        lines += [speed.short.values(), speed.long.values(), *speed.ragged, of_lines]
     costs = [rates.run, rates.call, rates.start, rates.crowd, *rates.read, *rates.written[0], *rates.written[1]]
     lines += [costs, rates.copied, [rates.gains.cuts[key] for key in CUTS]]
     return "\n".join(" ".join(str(float(value)) for value in line) for line in lines)
@@ -178,8 +179,11 @@ def from_text(text: str) -> Rates:
         speeds = {layout: _speed(*part[:-1]) for layout, part in parts.items()}
         run, call, start, crowd, few, many, strips, *written = costs
         near, left, rows, others = _positive(copied)
-        lines = {layout: _two(part[-1]) for layout, part in parts.items()}
-        gains = Gains(dict(zip(CUTS, _positive(cuts), strict=True)), lines)
+        lines, alone = {}, {}
+        for layout, part in parts.items():
+            left, right, alone[layout] = _positive(part[-1])
+            lines[layout] = left, right
+        gains = Gains(dict(zip(CUTS, _positive(cuts), strict=True)), lines, alone)
         both = tuple(written[:WAYS]), tuple(written[WAYS:])
         if len(both[1]) != WAYS:
             raise ValueError
@@ -196,11 +200,6 @@ def _speed(short: Numbers, long: Numbers, *ragged: Numbers) -> Speed:
 
 def _corners(grid: Grid, speeds: Numbers) -> dict[Sizes, float]:
     return dict(zip(grid.corners, _positive(speeds), strict=True))
-
-
-def _two(values: Numbers) -> tuple[float, float]:
-    left, right = _positive(values)
-    return left, right
 
 
 def _numbers(line: str) -> Numbers:

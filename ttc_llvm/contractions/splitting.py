@@ -11,7 +11,7 @@ from .gemm import Gemm
 
 SIDES = ROWS, COLUMNS, DEPTH = "rows", "columns", "depth"
 SMALL = 786_432  # multiplications of a part, at most; OpenBLAS has such kernels up to a million
-BY_ONE_THREAD = 1 << 18  # multiplications of a product for which a BLAS wakes no threads of its own
+BY_ONE_THREAD = 1 << 18  # multiplications of a product for which OpenBLAS wakes no threads of its own
 LEAST = 32  # rows, columns or terms of a part
 STREAMS = 64  # lines of a matrix that the processor reads side by side in time
 WRITTEN = 32  # columns of a result that it writes so
@@ -41,10 +41,12 @@ def kind(call: Gemm) -> tuple[str, str]:
 class Gains(NamedTuple):
     """cuts: times as fast as one long product its parts are, by how BLAS takes the left and the right operand, and the
     side that is cut. lines: times as fast as others short products are whose left or right operand is on cache lines.
+    alone: multiplications of a product, at most, that the BLAS runs by one thread.
     """
 
     cuts: Mapping[tuple[str, str, str], float] = MappingProxyType({})
     lines: Mapping[tuple[str, str], tuple[float, float]] = MappingProxyType({})
+    alone: Mapping[tuple[str, str], float] = MappingProxyType({})
 
     def on_lines(self, call: Gemm) -> float:
         """Times as fast as if its operands lay anywhere a short product is."""
@@ -55,6 +57,18 @@ class Gains(NamedTuple):
     def of(self, call: Gemm, cut: Split) -> float:
         """Times as fast as the whole the parts of a cut are."""
         return self.cuts.get((*kind(call), cut.side), 0.0) * self.on_lines(cut.part(call, cut.size))
+
+    def most(self, ways: tuple[str, str]) -> float:
+        """Multiplications of a product, whose operands are taken so, that the BLAS runs by one thread, at most."""
+        return self.alone.get(ways, BY_ONE_THREAD)
+
+    def shared(self, call: Gemm, cut: Split | None, outer: int) -> int:
+        """The products, sums of such or parts of them that threads of ours may do in any order; 1 where the BLAS may
+        share each among its own. outer: products, or sums of them, that are written to different places."""
+        part = call if cut is None else cut.part(call, cut.size)
+        if part.rows * part.columns * part.depth > self.most(kind(call)):
+            return 1
+        return outer * (1 if cut is None or cut.side == DEPTH else cut.parts)
 
 
 NO_GAINS = Gains()
@@ -85,11 +99,14 @@ def _is_close(call: Gemm, side: str) -> bool:
 
 
 def split(call: Gemm, gains: Gains, outer: int = 1, threads: int = 1) -> Split | None:
-    """The cut that makes a product faster, where there is one. outer: such products, or sums of them, that are written
-    to different places; threads: of ours, which share these where each has parts that a BLAS runs by one thread."""
-    shared = at_a_time(outer, threads)
-    every = cuts(call, SMALL if shared == 1 else min(SMALL, BY_ONE_THREAD))
-    gain, cut = max(((gains.of(call, cut) * shared, cut) for cut in every), default=(0.0, None))
+    """The cut that makes a product faster, where there is one. outer: as in `Gains.shared`; threads: of ours, which
+    share parts that the BLAS runs by one thread each."""
+    found = [
+        (gains.of(call, cut) * at_a_time(gains.shared(call, cut, outer), threads), cut)
+        for part in {SMALL, *([min(SMALL, int(gains.most(kind(call))))] if threads > 1 else [])}
+        for cut in cuts(call, part)
+    ]
+    gain, cut = max(found, default=(0.0, None))
     return cut if gain >= GAIN else None
 
 

@@ -15,7 +15,7 @@ from . import blas
 from .rates import Rates, from_text, to_text
 
 KIND = "speeds"  # of rows in the database, whose objects are named by how often the machine was busy
-REVISION = "speeds21"  # raised when what is measured, or its text, changes
+REVISION = "speeds22"  # raised when what is measured, or its text, changes
 _settled: set[Request] = set()  # what this process has found to be so
 
 

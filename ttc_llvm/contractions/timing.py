@@ -54,6 +54,19 @@ class Stopwatch:
         self._known[key] = min(found, self._known.get(key, found))
         return found
 
+    def is_alone(self, spec: str, sizes: Sequence[int]) -> bool:
+        """True where only the calling thread works on a product; False, too, where another may have other work."""
+        if self._looks_late():
+            return False
+        run = _product(self.dtype, spec, sizes)
+        run()
+        rest()
+        start = time.process_time(), time.thread_time()
+        for _ in range(TOGETHER):
+            run()
+        own = time.thread_time() - start[1]
+        return time.process_time() - start[0] - own < own / 4
+
     def _looks_late(self) -> bool:
         now = time.monotonic()
         if not self.is_late and now >= self._due:
@@ -81,11 +94,17 @@ def product_seconds(
 ) -> float:
     """Seconds of the products of a contraction in place. sizes: of its indices i, j, k, l and p; at: bytes beyond a
     cache line where A, B and C begin; times: as in `usual`."""
+    return usual(_product(dtype, spec, sizes, gains, at), times)
+
+
+def _product(
+    dtype: str, spec: str, sizes: Sequence[int], gains: Gains = NO_GAINS, at: tuple[int, int, int] = ANYWHERE
+) -> Callable[[], Any]:
     extents = dict(zip("ijklp", sizes, strict=False))
     contraction = Contraction(spec, {index: extents[index] for index in extents if index in spec}, dtype)
     execution = Execution(contraction, next(plans(merge(contraction))), 1, gains)
     a, b, c = (_ones(contraction.shape(name), dtype, begin) for name, begin in zip(OPERANDS, at, strict=True))
-    return usual(lambda: execution.run(a, b, c), times)
+    return lambda: execution.run(a, b, c)
 
 
 def many(spec: str) -> str:
