@@ -59,8 +59,8 @@ class Stopwatch:
         if self._looks_late():
             return False
         run = _product(self.dtype, spec, sizes)
-        run()
         rest()
+        run()  # another's thread polls for some time afterwards
         start = time.process_time(), time.thread_time()
         for _ in range(TOGETHER):
             run()
