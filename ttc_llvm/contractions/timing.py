@@ -29,6 +29,7 @@ ANYWHERE, LINES = (OFF, OFF, OFF), (OFF, OFF, 0)  # A, B and C; C on lines
 ROUNDS, FEWER, ENOUGH = 5, 3, 2e-3  # runs of each: fewer of those that take so many seconds together
 TOGETHER = 64  # runs timed as one where they take no longer than reading the clocks
 WAITS, GLANCE = 4.0, 0.1  # seconds that threads may wait for CPUs, all of them together, and between two looks at that
+COUNTED, ALONE = 0.02, 0.02  # seconds of a thread: systems count those of others every few milliseconds; their share
 OTHER = 100.0  # farther than all extents of products that are transposed alike
 
 
@@ -61,11 +62,11 @@ class Stopwatch:
         run = _product(self.dtype, spec, sizes)
         rest()
         run()  # another's thread polls for some time afterwards
-        start = time.process_time(), time.thread_time()
-        for _ in range(TOGETHER):
+        start, own = (time.process_time(), time.thread_time()), 0.0
+        while own < COUNTED:
             run()
-        own = time.thread_time() - start[1]
-        return time.process_time() - start[0] - own < own / 4
+            own = time.thread_time() - start[1]
+        return time.process_time() - start[0] - own < ALONE * own
 
     def _looks_late(self) -> bool:
         now = time.monotonic()
