@@ -181,8 +181,8 @@ def from_text(text: str) -> Rates:
         near, left, rows, others = _positive(copied)
         lines, alone = {}, {}
         for layout, part in parts.items():
-            left, right, alone[layout] = _positive(part[-1])
-            lines[layout] = left, right
+            of_left, of_right, alone[layout] = _positive(part[-1])
+            lines[layout] = of_left, of_right
         gains = Gains(dict(zip(CUTS, _positive(cuts), strict=True)), lines, alone)
         both = tuple(written[:WAYS]), tuple(written[WAYS:])
         if len(both[1]) != WAYS:

@@ -16,7 +16,7 @@ from . import blas, choices, kept
 from .fused.plan import Fused
 from .merged import Form, merge
 from .plans import VERSION, Plan, check, parse
-from .splitting import NO_GAINS, is_long
+from .splitting import NO_GAINS, is_cut_or_shared
 
 if TYPE_CHECKING:
     from .blocks import Runs
@@ -75,7 +75,7 @@ def execution(form: Form, plan: Plan, workers: int, threads: int | None) -> Runs
     if isinstance(applied, Fused):
         made: Runs = locks.imported(".fused.execution", __package__).FusedExecution(form.stated, applied, threads)
         return made
-    if is_long(prod(applied.sizes)):
+    if is_cut_or_shared(prod(applied.sizes), workers):
         gains = _planner().Predictions(str(form.stated.dtype), workers).gains
     made = locks.imported(".blocks", __package__).executed(form.stated, applied, threads, gains)
     return made

@@ -79,6 +79,11 @@ def is_long(multiplications: int) -> bool:
     return multiplications > 2 * SMALL
 
 
+def is_cut_or_shared(multiplications: int, threads: int) -> bool:
+    """True where gains tell whether a product of so many is cut, or shared by so many threads of ours."""
+    return is_long(multiplications) or (threads > 1 and multiplications > BY_ONE_THREAD)
+
+
 def cuts(call: Gemm, part: int = SMALL) -> Iterator[Split]:
     """The cuts of a large product, along each side whose parts are neither too large nor too thin, nor lie in pieces of
     too many lines of a matrix. part: multiplications of one, at most."""
