@@ -161,13 +161,16 @@ class Pool:
         least = layout.WAKING_BYTES >> (idle < layout.LATELY)
         return moved < least and now - self.begun.value < layout.LASTING
 
-    def run(self, call: Call, parts: int, repeats: int) -> None:
-        """Share the parts with all workers that come in time; those that are parked are woken."""
+    def run(self, call: Call, parts: int, repeats: int, whole: bool = False) -> None:
+        """Share the parts with all workers that come in time; those that are parked are woken. whole: before the parts
+        are made, of which each thread then has one."""
         kernel, a, b, scalars, params, scratch, tasks = call
         stride = layout.scratch_stride(scratch)
         block = self.scratch.address(stride * parts)
         if layout.PARKED in self.states[1:parts].tobytes():
             self._keep_off(parts)
+            if whole:
+                self.native.wake(self.start, parts)
         self.native.submit(self.start, kernel, a, b, scalars, params, block, stride, tasks, parts, repeats)
 
     def grow(self, participants: int) -> None:

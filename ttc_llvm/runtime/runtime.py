@@ -25,16 +25,17 @@ _KERNEL = lru_cache(maxsize=256)(ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 5, 
 """The function at an address: half a microsecond to make."""
 
 
-def run(call: Call, threads: int, repeats: int = 1, moved: int = NEVER) -> None:
+def run(call: Call, threads: int, repeats: int = 1, moved: int = NEVER, whole: bool = False) -> None:
     """Run all tasks of a call on up to `threads` threads, this one included; `repeats` times in native code.
 
     moved: bytes; where they are few, workers that sleep are not woken. Where the pool is asleep, or busy with another
-    thread's call, or threads cannot be had, this thread runs everything.
+    thread's call, or threads cannot be had, this thread runs everything. whole: each thread has one part, as more of
+    them would take longer together; else several, where workers sleep, of whom some come late.
     """
     if call.tasks < 1:
         return
     parts = min(threads, call.tasks, MAX_PARTICIPANTS)
-    if parts < 2 or not _run_shared(call, parts, repeats, moved):
+    if parts < 2 or not _run_shared(call, parts, repeats, moved, whole):
         _run_alone(call, repeats)
 
 
@@ -90,7 +91,7 @@ def placement() -> Affinity:
     return _shared.affinity
 
 
-def _run_shared(call: Call, parts: int, repeats: int, moved: int) -> bool:
+def _run_shared(call: Call, parts: int, repeats: int, moved: int, whole: bool) -> bool:
     """Run a call with the pool; False, and nothing has run, where the pool is busy, or closed."""
     shared, taken = _shared, list[bool]()
     try:
@@ -101,7 +102,7 @@ def _run_shared(call: Call, parts: int, repeats: int, moved: int) -> bool:
         if pool.sleeps(parts, moved):
             _run_alone(call, repeats)
         else:
-            pool.run(call, parts, repeats)
+            pool.run(call, parts, repeats, whole)
         pool.called.value = time.perf_counter_ns()
         return True
     finally:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 KEPT_SCALARS = 16
 PRODUCTS_OF_AN_ITEM = 4  # that take as long as moving one: so much, at most, is worth waking threads
+WHOLE = 1 << 30  # bytes moved: a hundredth of a second, beside which it takes longer to pack again for each part
 
 
 class Prepared(NamedTuple):
@@ -138,7 +139,8 @@ class FusedRun:
         )  # fmt: skip
         threads = 1 if self.prepared.alone else runtime.num_threads() if self._threads is None else self._threads
         products = math.isqrt(left.size * right.size * c.size)
-        runtime.run(call, threads, moved=products * c.itemsize // PRODUCTS_OF_AN_ITEM)
+        moved = products * c.itemsize // PRODUCTS_OF_AN_ITEM
+        runtime.run(call, threads, moved=moved, whole=moved >= WHOLE)
 
     def _made(self, alpha: complex, beta: complex) -> Array:
         if len(self._scalars) >= KEPT_SCALARS:
