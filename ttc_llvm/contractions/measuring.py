@@ -54,6 +54,7 @@ def _steady(clock: Stopwatch) -> float:
 def _measured(clock: Stopwatch) -> Rates:
     """A busy machine leaves to be guessed what comes last, so a few products of each kind are first, and whole sweeps
     before others."""
+    alone = {kind: _alone(clock, spec) for kind, spec in LAYOUTS.items()}  # before threads of the BLAS poll
     tiny = clock.product(LAYOUTS["N", "N"], (TINY,) * 3)
     more = clock.product(many(LAYOUTS["N", "N"]), (*(TINY,) * 3, REPEATS))
     call = max(more - tiny, 0.0) / REPEATS
@@ -68,7 +69,6 @@ def _measured(clock: Stopwatch) -> Rates:
     )
     copied, start = _copies(clock)
     lines = {kind: _lines(clock, spec) for kind, spec in LAYOUTS.items()}
-    alone = {kind: _alone(clock, spec) for kind, spec in LAYOUTS.items()}
     gains, crowd = Gains({key: _gain(clock, *key) for key in CUTS}, lines, alone), _crowd(clock)
     speeds = {kind: _speed(clock, spec, tiny, short[kind], long[kind]) for kind, spec in LAYOUTS.items()}
     return Rates(speeds, max(run, 0.0), call, (anywhere, on_lines), read, copied, start, crowd, gains)
