@@ -21,6 +21,7 @@ from .rates import NEAR, FusedRates
 
 FEW, THIN = 4, 16  # terms of products that only write, and of one whose result is written by elements
 SHORT, LONG = 32, 256  # terms of a sum
+SWEEPS = 3  # over these, of which the least counts: what most of a time is made of
 MORE, MANY = 5, 6  # times as many columns, or rows, as a product in the caches has
 CLASSES = IndexClass.M, IndexClass.N, IndexClass.K, IndexClass.BATCH
 LEAST = 1e-15  # seconds: differences of times may be negative
@@ -32,7 +33,7 @@ def measured(dtype: str) -> FusedRates:
     kernel = micro_kernel(dtype)
     m, n = kernel.rows * NEAR, kernel.columns * (NEAR + 1)  # an odd number, whose rows share few sets of a cache
     start, several = _product(dtype, (1, 1, 1)), _product(dtype, (1, 1, 1), batches=LONG)
-    least, short, long = (_added(dtype, (m, n, k)) for k in (FEW, SHORT, LONG))
+    least, short, long = (min(_added(dtype, (m, n, k)) for _ in range(SWEEPS)) for k in (FEW, SHORT, LONG))
     term = (long - short) / (LONG - SHORT)
     apart, far = (_added(dtype, (times * m, n, SHORT), turned=True) - term * SHORT for times in (1, MANY))
     narrow = m, kernel.columns, LONG

@@ -13,7 +13,7 @@ from .execution import revision
 from .rates import FusedRates
 
 KIND = "speeds"  # of rows in the database
-REVISION = "speeds8"  # raised when what is measured, or its text, changes
+REVISION = "speeds9"  # raised when what is measured, or its text, changes
 
 
 @once
