@@ -221,13 +221,14 @@ def test_every_thread_has_scratch_of_its_own(size: int) -> None:
         assert all(after - before >= size + pool_layout.GAP for before, after in itertools.pairwise(blocks))
 
 
-@pytest.mark.parametrize(("tasks", "parts"), [(8, 8), (9, 8), (7, 2)])
-def test_a_thread_has_several_parts_where_another_sleeps(fresh: None, tasks: int, parts: int) -> None:
+@pytest.mark.parametrize(("tasks", "parts", "whole"), [(8, 8, False), (9, 8, False), (7, 2, False), (9, 2, True)])
+def test_a_thread_has_several_parts_where_another_sleeps(fresh: None, tasks: int, parts: int, whole: bool) -> None:
+    """But where it asks for one."""
     runtime.run(count(np.zeros(3, np.int64), 3), 3)  # of this pool's workers the call below wakes one
     for _ in range(3):
         wait_until_parked(2)
         b = np.full(8 * tasks, -1, np.int64)
-        runtime.run(count(b, tasks, "note"), 2)
+        runtime.run(count(b, tasks, "note"), 2, whole=whole)
         found = [(begin, end) for begin, end, *_ in b.reshape(-1, 8).tolist() if begin >= 0]
         assert found == [part_range(tasks, part, parts) for part in range(parts)]
 
