@@ -159,7 +159,7 @@ def test_whole_rows_of_bytes_are_not_made_of_half_registers() -> None:
 
 def test_conversions_descend_on(monkeypatch: pytest.MonkeyPatch) -> None:
     chosen: dict[str, list[float]] = {}
-    for further in (walk.descents, lambda *_: (0, 0)):
+    for further in (walk.descents, lambda *_: (0, 0, 1)):
         monkeypatch.setattr(walk, "descents", further)
         for pair, perm, size in (("s,e4m3fn", (1, 0), (5000, 8000)), ("i64,s", (0, 3, 2, 1), (232, 16, 75, 96))):
             problem = canonical(perm, size, kind=pair)
@@ -205,10 +205,11 @@ def test_costs_that_must_not_be_cheaper() -> None:
 
 def test_threads_share_only_what_tasks_allow() -> None:
     problem = canonical((1, 0), (3000, 3000), beta=1)
-    whole, halves = plan((3000, 3000), (16, 16)), plan((1504, 3000), (16, 16))
-    one, two = Model(problem, AVX512, 1), Model(problem, AVX512, 2)
-    assert two(whole) == one(whole)
-    assert two(halves) == pytest.approx(one(halves) / 2)
+    whole, halves, quarters = (plan((rows, 3000), (16, 16)) for rows in (3000, 1504, 752))
+    two, four = Model(problem, AVX512, 2), Model(problem, AVX512, 4)
+    assert two(whole) == four(whole)
+    assert two(halves) == four(halves)
+    assert two(quarters) == pytest.approx(2 * four(quarters))
 
 
 def test_cached_tensors_are_not_streamed_to() -> None:

@@ -146,7 +146,7 @@ def test_many_plans_cost_what_each_costs_alone() -> None:
 def test_the_share_of_the_network_is_what_terms_say() -> None:
     model = Model(canonicalise(PROBLEMS[0]).canonical, targets.find("znver5"), 2)
     plan = next(ranked(model.canonical, model.target, 2))
-    (said,) = fitted().networks([Features(model.canonical, model.target).numbers(plan)])
+    (said,) = fitted().networks([Features(model.canonical, model.target, 2).numbers(plan)])
     assert model.terms(plan).networks == pytest.approx(NETWORKS_SHARE[model._kind] * said)
 
 

@@ -27,8 +27,9 @@ from ttc_llvm.tuning.space.neighbours import settled
 
 DATA = Path(__file__).with_name("timings.jsonl.xz")
 CONVERSIONS = DATA.with_name("conversions.jsonl.xz")  # those that the model of conversions has seen beside them
+SHARED = DATA.with_name("shared.jsonl.xz")  # of two threads that share the memory, which the networks have seen last
 FIRST = {"cpu": "graniterapids", "l1": 48 << 10, "l2": 2 << 20, "ways": 12}  # where a row names no machine
-LEAST = 40  # plans of a problem: the others were measured while the machine kept changing its speed
+LEAST = 20  # plans of a problem: the others were measured while the machine kept changing its speed
 PLANS = 300  # kept of a problem: the best third, and others by lot
 # Of what was timed: since 2, chained runs are joined without scratch where the machine can do so; since 3, also where a
 # micro-tile has more than one line of each.
@@ -69,11 +70,11 @@ def training(converts: bool) -> list[Row]:
 
 def add(more: Iterable[Row]) -> None:
     """Store further rows, thinned out, in the place of those of the same problem."""
-    sorted_out: dict[Path, list[Row]] = {DATA: [], CONVERSIONS: []}
+    sorted_out: dict[Path, list[Row]] = {DATA: [], CONVERSIONS: [], SHARED: []}
     for row in more:
         if len(row["plans"]) >= LEAST:  # type: ignore[arg-type]
             a, b = parse_pair(str(row["dtype"]))
-            sorted_out[DATA if a == b else CONVERSIONS].append(row)
+            sorted_out[CONVERSIONS if a != b else DATA if row["threads"] == 1 else SHARED].append(row)
     for path, others in sorted_out.items():
         found = {_name(row): _thin(row) for row in (*read(path), *others)}
         with lzma.open(path, "wt", preset=9 | lzma.PRESET_EXTREME) as output:
@@ -105,8 +106,8 @@ class _Timed(CpuPlan):
 class _Recorded(Features):
     """Features of plans as they were timed, by these kernels."""
 
-    def __init__(self, canonical: Canonical, target: Target, kernels: int) -> None:
-        super().__init__(canonical, target)
+    def __init__(self, canonical: Canonical, target: Target, threads: int, kernels: int) -> None:
+        super().__init__(canonical, target, threads)
         self.kernels = kernels
 
     def store(self, plan: CpuPlan) -> Store:
@@ -148,7 +149,7 @@ def timings(row: Row) -> Timings:
     threads: int = row["threads"]  # type: ignore[assignment]
     machine = _machine(row)
     kernels: int = row.get("kernels", 1)  # type: ignore[assignment]
-    model, features = Model(c, machine, threads), _Recorded(c, machine, kernels)
+    model, features = Model(c, machine, threads), _Recorded(c, machine, threads, kernels)
     found: dict[str, float] = row["plans"]  # type: ignore[assignment]
     known = {features.recorded(text): speed for text, speed in found.items()}
     if kernels < 2:

@@ -6,6 +6,8 @@
     python benchmarks/ranking/fit.py                         # the check: five folds over problems
     python benchmarks/ranking/fit.py --write                 # fit to everything, into tuning/cost/cost_model.npz
     python benchmarks/ranking/fit.py --converts --write      # with all conversions, into tuning/cost/conversions.npz
+    python benchmarks/ranking/fit.py --further               # beside the networks of cost_model.npz come as many that
+                                                             # are trained on, with timings of two threads as well
     python benchmarks/ranking/show.py                        # what that file holds, as text
 
 Networks need PyTorch (`pip install ttc_llvm[ranking]`); `nets.py` tells how they are trained, `regression.py`
@@ -20,7 +22,7 @@ from pathlib import Path
 from statistics import geometric_mean
 
 import numpy as np
-from data import Row, Timings, add, read, timings, training
+from data import SHARED, Row, Timings, add, read, timings, training
 from regression import Fit
 
 from ttc_llvm.tuning.cost import fitted
@@ -28,6 +30,7 @@ from ttc_llvm.tuning.cost.cost import NETWORKS_SHARE
 from ttc_llvm.tuning.cost.vocabulary import KINDS
 
 FOLDS = 5
+OFTEN = 4  # how many times timings of two threads, which are few, are seen
 
 
 class Both:
@@ -54,6 +57,18 @@ class Both:
 def known(rows: Iterable[Row]) -> list[Timings]:
     """What the fit wants of rows; of some, no plan's code is as it was."""
     return [found for found in map(timings, rows) if len(found.speeds) > 1]
+
+
+def further() -> None:
+    """Store as many networks more, trained on with what two threads took that share the memory; the weights of facts
+    stay as they are, which do not know of threads."""
+    import nets
+
+    stored = fitted.fitted()
+    data = [*known(training(False)), *OFTEN * known(read(SHARED))]
+    networks = nets.trained_on(stored.networks, [(d.inputs, d.fitted, d.speeds, d.rest) for d in data])
+    tables = {owner: stored.tables[owner] for owner in stored.tables}
+    fitted.write(fitted.FILE, tables, networks, stored.plans, stored.problems)
 
 
 def check(data: list[Timings]) -> None:
@@ -95,9 +110,13 @@ def main() -> None:
     )
     parser.add_argument("--converts", action="store_true", help="the model of problems between two types")
     parser.add_argument("--write", action="store_true", help="store what is fitted in tuning/cost/")
+    parser.add_argument("--further", action="store_true", help="add networks that are trained on, with all timings")
     args = parser.parse_args()
     for path in args.add:
         add(read(path))
+    if args.further:
+        further()
+        return
     data = known(training(args.converts))
     if args.test:
         both = Both(data)

@@ -7,6 +7,7 @@ expects, with what needs no fit; the relative speed of the plan drawn is to be l
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
@@ -20,8 +21,10 @@ from ttc_llvm.tuning.cost.networks import FAR, Networks
 NETWORKS, WIDTH = 4, 64
 EPOCHS, BATCH = 60, 16  # of problems
 RATE, DECAY = 3e-3, 3e-2
+MORE_EPOCHS, LOWER_RATE, SOON = 30, 1e-3, 0.2  # of networks that are trained on; the part in which the rate rises
 SHARPNESS = 20.0  # of the draw: log(time) times this, and so its weight beside that of the times
 TIMES = 10.0
+LAYERS = (0, 2, 4)  # those of a network that have weights
 
 # Inputs [plans, inputs]; log(time) free of what needs no fit, speed, and what needs none [plans].
 Problem = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
@@ -35,10 +38,24 @@ def trained(columns: tuple[str, ...], data: Sequence[Problem], count: int = NETW
     scale[scale < 1e-3] = 1.0
     mean, scale = _rounded(mean), _rounded(scale)
     padded = _padded(data, mean, scale)
-    layers = [_trained(padded, seed) for seed in range(count)]
-    weights = tuple(_stored(net[i].weight.T for net in layers) for i in (0, 2, 4))
-    biases = tuple(_stored(net[i].bias[None] for net in layers) for i in (0, 2, 4))
-    return _levelled(Networks(columns, mean, scale, weights, biases), data)
+    return _levelled(_networks(columns, mean, scale, [_trained(padded, seed) for seed in range(count)]), data)
+
+
+def trained_on(networks: Networks, data: Sequence[Problem]) -> Networks:
+    """These networks, and beside each of them the same one after it has seen these problems, too."""
+    torch.set_num_threads(1)
+    padded, count = _padded(data, networks.mean, networks.scale), len(networks.weights[0])
+    layers = [_copied(networks, number % count) for number in range(2 * count)]
+    for number, net in enumerate(layers[count:]):
+        torch.manual_seed(number)
+        _train(net, padded, MORE_EPOCHS, LOWER_RATE, SOON)
+    return _levelled(_networks(networks.columns, networks.mean, networks.scale, layers), data)
+
+
+def _networks(columns: tuple[str, ...], mean: np.ndarray, scale: np.ndarray, layers: list[nn.Sequential]) -> Networks:
+    weights = tuple(_stored(net[i].weight.T for net in layers) for i in LAYERS)
+    biases = tuple(_stored(net[i].bias[None] for net in layers) for i in LAYERS)
+    return Networks(columns, mean, scale, weights, biases)
 
 
 def _stored(parameters: Iterable[torch.Tensor]) -> np.ndarray:
@@ -68,21 +85,41 @@ def _padded(data: Sequence[Problem], mean: np.ndarray, scale: np.ndarray) -> tup
 
 def _trained(padded: tuple[torch.Tensor, ...], seed: int) -> nn.Sequential:
     torch.manual_seed(seed)
-    inputs = padded[0]
-    sizes = (inputs.shape[2], WIDTH, WIDTH)
-    net = nn.Sequential(
-        nn.Linear(sizes[0], sizes[1]), nn.SiLU(), nn.Linear(sizes[1], sizes[2]), nn.SiLU(), nn.Linear(sizes[2], 1)
-    )
-    optimiser = torch.optim.AdamW(net.parameters(), lr=RATE, weight_decay=DECAY)
-    batches = -(-len(inputs) // BATCH)
-    schedule = torch.optim.lr_scheduler.OneCycleLR(optimiser, RATE, total_steps=EPOCHS * batches)
-    for _ in range(EPOCHS):
-        for rows in torch.randperm(len(inputs)).split(BATCH):
+    net = _made(padded[0].shape[2], WIDTH, WIDTH)
+    _train(net, padded, EPOCHS, RATE)
+    return net
+
+
+def _made(*sizes: int) -> nn.Sequential:
+    """A network with layers of these sizes, and one of 1."""
+    first, second, third = itertools.pairwise((*sizes, 1))
+    return nn.Sequential(nn.Linear(*first), nn.SiLU(), nn.Linear(*second), nn.SiLU(), nn.Linear(*third))
+
+
+def _copied(networks: Networks, number: int) -> nn.Sequential:
+    """One of these networks, to be trained on."""
+    net = _made(*(weights.shape[1] for weights in networks.weights))
+    with torch.no_grad():
+        for i, weights, biases in zip(LAYERS, networks.weights, networks.biases, strict=True):
+            net[i].weight.copy_(torch.tensor(weights[number].T))
+            net[i].bias.copy_(torch.tensor(biases[number, 0]))
+    return net
+
+
+def _train(
+    net: nn.Sequential, padded: tuple[torch.Tensor, ...], epochs: int, rate: float, rising: float = 0.3
+) -> None:
+    """Train for so many epochs. rising: the part of them in which the rate rises to this one."""
+    optimiser = torch.optim.AdamW(net.parameters(), lr=rate, weight_decay=DECAY)
+    problems = len(padded[0])
+    steps = epochs * -(-problems // BATCH)
+    schedule = torch.optim.lr_scheduler.OneCycleLR(optimiser, rate, total_steps=steps, pct_start=rising)
+    for _ in range(epochs):
+        for rows in torch.randperm(problems).split(BATCH):
             optimiser.zero_grad()
             _loss(net, *(values[rows] for values in padded)).backward()
             optimiser.step()
             schedule.step()
-    return net
 
 
 def _loss(

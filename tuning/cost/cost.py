@@ -84,7 +84,7 @@ class Model:
         size = canonical.elements * (canonical.a.itemsize + canonical.b.itemsize)
         self.cached = size <= target.l2 * max(1, threads)
         self._in_l2 = self.cached and size > target.l1 and target.pairs
-        self._features = Features(canonical, target)
+        self._features = Features(canonical, target, threads)
         self._kind, self._converts = kind(canonical), canonical.a != canonical.b
         self._networks = NETWORKS_SHARE[self._kind]
         rounds = self._kind == "columns copy" and rounds_to_bytes(canonical)

@@ -54,9 +54,10 @@ def kind(canonical: Canonical) -> str:
 
 
 class Features:
-    """Facts and numbers of plans of one canonical form on one target; what few decisions determine is remembered."""
+    """Facts and numbers of plans of one canonical form on one target with so many threads; what few decisions determine
+    is remembered."""
 
-    def __init__(self, canonical: Canonical, target: Target) -> None:
+    def __init__(self, canonical: Canonical, target: Target, threads: int = 1) -> None:
         self.canonical, self.target = canonical, target
         self.measures = Measures(canonical, target)
         self.extents = canonical.extents
@@ -65,7 +66,7 @@ class Features:
         self.past = "streaming" if aligned else "ragged"
         self.by_block = not aligned and not same_unit_axis(canonical)  # whether lines are whole
         self.family = next((text for start, text in FAMILIES.items() if target.cpu.startswith(start)), "")
-        self.problem = self._problem()
+        self.problem = self._problem(threads)
         self._groups: dict[Part, Group] = {}
         self._unchained, self._simple = groups.unchained(self.measures), dict[Any, tuple[str, Group]]()
         self._walks: dict[Any, _Walk] = {}
@@ -164,7 +165,7 @@ class Features:
         known = plan.prefetch and (self.target.far or plan.fetch is not Fetch.FAR)
         return plan.fetch if known else Fetch.BLOCKS
 
-    def _problem(self) -> Group:
+    def _problem(self, threads: int) -> Group:
         """The machine and the problem: the same for every plan."""
         m, target = self.measures, self.target
         extents = [m.extents[k] * size for k, size in zip(m.units, m.sizes, strict=True)]
@@ -181,5 +182,6 @@ class Features:
             "rows stay": float(m.units[0] == m.units[1]),
             "rows aligned": float(self.past == "streaming"),
             "axes": float(min(len(m.extents), MANY)),
+            "memory shared": float(threads > 1),
         }
         return groups.named((), (), numbers)
