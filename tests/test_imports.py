@@ -64,7 +64,7 @@ def test_errors_load_nothing_heavy() -> None:
 
 
 def test_the_first_call_loads_what_it_needs() -> None:
-    found = loaded("ttc_llvm.transpose(numpy.ones((30, 40)))")
+    found = loaded("ttc_llvm.transpose(numpy.ones((30, 40)), alpha=2)")
     assert {"llvmlite.binding", "ttc_llvm.arrays.family"} <= found
     assert not {"torch", "jax", "ttc_llvm.gpu.driver", "ttc_llvm.cli", "ttc_llvm.arrays.own_kernels"} & found
 

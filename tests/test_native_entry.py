@@ -516,6 +516,7 @@ import numpy as np, ttc_llvm
 from ttc_llvm import transpose
 x = np.random.random((8, 9))
 first = transpose(x)
+transpose(x, alpha=2)  # waits for native code
 assert transpose is ttc_llvm.transpose and (transpose(x) == first).all()
 import ttc_llvm.arrays.transposing as inner
 def refused(*_): raise AssertionError("Python served a call")

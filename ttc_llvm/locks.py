@@ -24,15 +24,17 @@ DATABASE = RLock()
 inherits them in the middle of a transaction believes for ever that it holds that lock."""
 
 LLVM = RLock()
-"""Held while LLVM compiles or links a module, and around imports that a call makes: the locks of LLVM and of Python's
-imports would stay closed in a child."""
+"""Held while LLVM is loaded, and while it compiles or links a module: its locks would stay closed in a child."""
+
+IMPORTS = RLock()
+"""Held around imports that a call makes, and while IR is built: so would the locks of Python's imports."""
 
 
 @contextmanager
 def uncollected() -> Iterator[None]:
     """No garbage collection: imports and the building of IR make thousands of objects that all live, for which several
     would start. Forks wait: their children would never collect any."""
-    with LLVM:
+    with IMPORTS:
         enabled = gc.isenabled()
         try:
             gc.disable()
@@ -73,7 +75,7 @@ else:
 
 
 PATIENCE = 5.0  # seconds that the end of the process waits for each, longer than modules take
-_ORDER = (CODE, DATABASE, LLVM)
+_ORDER = (CODE, DATABASE, LLVM, IMPORTS)
 _held: list[list[Any]] = []
 
 

@@ -7,7 +7,7 @@ from typing import Any
 from .. import locks
 from ..errors import CompileError, TargetError
 from ..runtime.user_warnings import warn
-from .native_entry import is_bound
+from .native_entry import is_bound, is_ready
 
 _chosen: Any = None
 
@@ -15,6 +15,11 @@ _chosen: Any = None
 def engine() -> Any:
     """The module whose `assign` does it, `strided` or `without_kernels`: the latter with one warning per process."""
     return _chosen or _choice()
+
+
+def mover() -> Any:
+    """The engine, or until native code is there `first_moves`, which has its `assign` and `memory_moved`."""
+    return _chosen or (engine() if is_ready() else locks.imported(".first_moves", __package__))
 
 
 def has_kernels() -> bool:

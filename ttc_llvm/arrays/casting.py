@@ -46,7 +46,7 @@ def transposed(a: Any, call: Call) -> Any:
     if target is not None and target.written is not None:
         target.written()
     fresh = target is None
-    assignment.engine().assign(base(view), base(result), scale, call.most(view), effort, fresh=fresh)
+    assignment.mover().assign(base(view), base(result), scale, call.most(view), effort, fresh=fresh)
     return _handed(given, result) if fresh else call.out
 
 

@@ -89,7 +89,7 @@ def native_call(
 def served_on_device(problem: Problem) -> Callable[[Array, Array, Any, tuple[Operand, ...]], None]:
     """The same on a device, before it has finished: a function of two arrays, the stream, and of the arrays as they
     were read, whose streams matter."""
-    with locks.LLVM:
+    with locks.IMPORTS:
         from . import gpu
 
     scale = of_problem(problem)

@@ -11,7 +11,7 @@ from ..ir_builders.planner_fields import KEPT_QUARTERS, PICKED, PICKED_WIDTHS, R
 from ..operands import object_fields
 from ..runtime.mapping import Loaded
 from ..runtime.once import once
-from ..runtime.stored_code import compiled_functions, native, revision
+from ..runtime.stored_code import Native, compiled_functions, revision
 
 # Modules of `ir_builders`, which are loaded only where their functions are compiled.
 _TABLE, _PLANNER, _ENTRY, _LAYOUTS, _COPY, _SOLUTIONS, _ROWS, _PICKED = (
@@ -23,6 +23,7 @@ _SOURCES = (
     _COPY, _ROWS, _PICKED, _PLANNER, _TABLE, "array_entry_fields",
     "array_arguments", "pool_layout", "result_fields", "shared_calls", "layout_calls", _LAYOUTS, _ENTRY, _SOLUTIONS,
 )  # fmt: skip
+MOST_BYTES = 16 << 20  # of a result that waits for no compilation: a larger one has a kernel of its own at once
 _WORD = ctypes.c_int64
 _LAYOUT = ctypes.c_char_p  # its bytes, which may hold zeros
 _NATIVE: dict[str, tuple[str, Any]] = {  # functions by name: where they are, and their type
@@ -41,6 +42,7 @@ _ENTRIES = {
 ROWS = (*(f"rows_of_{width}" for width in ROW_WIDTHS), "long_rows", "copied_rows")
 SINGLE = tuple(f"{kind}_{width}" for kind in ("single", "gathered") for width in PICKED_WIDTHS)
 _ENTRIES |= dict.fromkeys((*ROWS, *SINGLE), _ROWS) | dict.fromkeys(PICKED, _PICKED)
+_asked_for = list[Native]()  # one at most
 _HOMES = {name: home for name, (home, _) in _NATIVE.items()} | _ENTRIES
 
 
@@ -63,10 +65,30 @@ def facts() -> tuple[int, ...]:
     return _loaded().facts
 
 
-@once
+def is_ready() -> bool:
+    """False while another thread compiles the functions, as it does from the first time on where nobody has."""
+    return _code().is_ready()
+
+
+def is_awaited(size: int) -> bool:
+    """True while another thread compiles them, for a result of so many bytes that does not wait."""
+    return size < MOST_BYTES and not all(code.is_over for code in _asked_for)
+
+
 def _loaded() -> Loaded:
+    return _code().loaded()
+
+
+@once
+def _code() -> Native:
     how = f"{revision(*_SOURCES)} {object_fields.offsets()}"
-    return native("layouts of arrays", how, [*_HOMES], lambda: compiled_functions(_HOMES), _facts)
+    _asked_for.append(Native("layouts of arrays", how, [*_HOMES], lambda: compiled_functions(_HOMES), _facts, _prepare))
+    return _asked_for[0]
+
+
+def _prepare() -> None:
+    """What the calls lacked that came before."""
+    locks.imported(".first_moves", __package__).prepare()
 
 
 def _facts() -> tuple[int, ...]:

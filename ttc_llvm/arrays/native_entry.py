@@ -54,10 +54,19 @@ def is_bound() -> bool:
     return native_moves() is not NO_MOVES
 
 
+def is_ready() -> bool:
+    """False while another thread compiles native code: whoever asks for it waits."""
+    return not _is_served() or layout_code.is_ready()
+
+
+def _is_served() -> bool:
+    return builtin_functions.supported() and object_fields.agree()
+
+
 @once
 def native_moves() -> Moves:
     """Native code for Python to call. The public functions are native from the first time on."""
-    if not builtin_functions.supported() or not object_fields.agree():
+    if not _is_served():
         return NO_MOVES
     state, addresses = _state(), layout_code.entries()
     for name in public.PYTHON:

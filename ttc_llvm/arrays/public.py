@@ -239,7 +239,8 @@ def _first(name: str) -> Callable[..., Any]:
 def _is_native() -> bool:
     """Whether functions are native by now: what native code cannot be had for is said where Python serves a call."""
     try:
-        return bool(locks.imported(".native_entry", __package__).is_bound())
+        entry = locks.imported(".native_entry", __package__)
+        return bool(entry.is_ready() and entry.is_bound())
     except (TtcError, MemoryError):
         return False
 

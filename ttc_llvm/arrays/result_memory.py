@@ -27,6 +27,7 @@ from ..runtime.once import once
 from ..runtime.pool import Call
 from ..runtime.stored_code import compiled_functions, native, revision
 from ..tuning.search.available import total_memory
+from . import layout_code
 
 if TYPE_CHECKING:
     from ..operands.operand import Array
@@ -61,7 +62,7 @@ def result_pool() -> int:
 
 def new_like(view: Array, order: str, threads: int) -> Array:
     """An array as `view.copy(order)` returns it, without its elements. threads: of the transposition into it."""
-    memory = ready() if view.nbytes >= fields.ON_LINES else None
+    memory = ready() if view.nbytes >= fields.ON_LINES and not layout_code.is_awaited(view.nbytes) else None
     if memory is not None:
         return memory.new_like(view, order, threads)
     if type(view) is np.ndarray or not numpy_api.table():

@@ -45,5 +45,5 @@ def _masked(view: Any, scale: Scaling, order: str, most: int, effort: int) -> An
 def new(view: Array, scale: Scaling, order: str, most: int, effort: int) -> Array:
     """A copy of the view's class, scaled."""
     result = new_like(view, order, most)
-    assignment.engine().assign(base(view), base(result), scale, most, effort, fresh=True)
+    assignment.mover().assign(base(view), base(result), scale, most, effort, fresh=True)
     return result

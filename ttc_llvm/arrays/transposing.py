@@ -79,7 +79,7 @@ def _into(given: Operand, view: Array, call: Call, effort: int) -> Any:
     of, to = base(view), base(target.view)
     if target.written is not None:
         target.written()
-    assignment.engine().assign(of, to, scale, call.most(view), effort)
+    assignment.mover().assign(of, to, scale, call.most(view), effort)
     return out
 
 
@@ -112,7 +112,7 @@ def _resolved(array: Array, given: Operand, order: str, threads: int | None) -> 
 
 def _on_device(a: Any, given: Operand, call: Call) -> Any:
     global _repeated
-    with locks.LLVM:
+    with locks.IMPORTS:
         from . import gpu as on_device
         from .repeated_calls import repeated
     _repeated = repeated

@@ -19,7 +19,7 @@ from pathlib import Path
 from ..errors import DatabaseError
 from ..lazy_dataclasses import dataclass
 from ..runtime import children, interrupts
-from ..runtime.pool import cpu_count
+from ..runtime.affinity import cpu_count
 from ..tuning.database import trust
 from ..tuning.database.folders import user_path
 from ..tuning.search.crew import spread

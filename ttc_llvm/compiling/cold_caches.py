@@ -17,7 +17,7 @@ SWEEP = 64 << 20  # bytes read to displace caches where no flush instruction exi
 
 @once
 def _flush_kernel(target: Target) -> tuple[linking.Loaded, int] | None:
-    with locks.LLVM:
+    with locks.IMPORTS:
         from ..ir_builders import flush
 
     module = flush.build(target)
@@ -30,7 +30,7 @@ def _flush_kernel(target: Target) -> tuple[linking.Loaded, int] | None:
 def flush(memory: npt.NDArray[np.uint8], target: Target, threads: int) -> None:
     """Take memory out of all caches. It ends within mapped memory up to the next huge page (`buffers.allocate`), so
     that whole blocks may be flushed."""
-    with locks.LLVM:
+    with locks.IMPORTS:
         from ..ir_builders.flush import BLOCK
 
     found = _flush_kernel(target)

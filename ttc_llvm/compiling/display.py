@@ -124,7 +124,7 @@ class _Terminal:
     """A bar of rich's on stderr."""
 
     def __init__(self, label: str) -> None:
-        with locks.LLVM:
+        with locks.IMPORTS:
             from rich import progress
             from rich.console import Console
 

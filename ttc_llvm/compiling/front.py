@@ -166,7 +166,7 @@ def compile(
             planning = locks.imported("ttc_llvm.contractions.solving")
             return planning.solve(problem, asked, open_database(database, ignore_database), report)
     if isinstance(target, GpuTarget) or (isinstance(target, str) and is_gpu(target)):
-        with locks.LLVM:
+        with locks.IMPORTS:
             from . import gpu_compiling
 
         wanted = gpu_compiling.checked(tried, target, time_limit, mode, verify=verify, forced=forced, plan=plan)

@@ -162,7 +162,7 @@ class GpuSolution(ByScalars[Executable, _Ready]):
         these names that were not written by ttc_llvm. Raises OptionError for other words, for directories that cannot
         be written or hold such a file, ArtifactError where a tool is missing or refuses.
         """
-        with locks.LLVM:
+        with locks.IMPORTS:
             from ..gpu.artifact import write
 
         given = paths.checked("directory", directory)

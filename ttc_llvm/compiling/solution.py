@@ -154,7 +154,7 @@ class Solution(ByScalars[Executable, Ready]):
     @property
     def nest(self) -> LoopNest:
         """The loop nest of the problem's own scalars."""
-        with locks.LLVM:
+        with locks.IMPORTS:
             from ..lowering.lower import lower
         return lower(self._canonical, self.plan, self.target)
 
@@ -174,7 +174,7 @@ class Solution(ByScalars[Executable, Ready]):
 
         count: plans of the cost model's ranking to list. Nothing is timed.
         """
-        with locks.LLVM:
+        with locks.IMPORTS:
             from ..explain import explain
 
         return explain(self, count)
@@ -193,7 +193,7 @@ class Solution(ByScalars[Executable, Ready]):
         which shared libraries do not export. Raises OptionError for other words, where the directory cannot be written
         or holds such a file, and where a leading dimension exceeds a C int.
         """
-        with locks.LLVM:
+        with locks.IMPORTS:
             from ..native import artifact
             from ..problem import interface
 
@@ -208,7 +208,7 @@ class Solution(ByScalars[Executable, Ready]):
 
     def spec_for(self, targets: Sequence[Target]) -> Spec:
         """The description of its artifacts; targets: its own."""
-        with locks.LLVM:
+        with locks.IMPORTS:
             from ..native.artifact import Spec
 
         gibs = None if self.measurement is None else self.measurement.gibs

@@ -14,8 +14,8 @@ from typing import Any
 
 from .. import locks
 from ..lazy_dataclasses import dataclass
+from ..runtime.affinity import cpu_count
 from ..runtime.once import once
-from ..runtime.pool import cpu_count
 from ..runtime.stored_code import compiled_functions, native
 
 ABI, LOOPS = "2", "run_products"  # of the native loops: ABI is raised when they, or their job, change
@@ -66,7 +66,7 @@ def settings() -> str:
 def scipy_blas() -> Blas | None:
     """SciPy's BLAS, whose pointers are read from capsules; None where SciPy is not installed, or is of another form."""
     try:
-        with locks.LLVM:
+        with locks.IMPORTS:
             published = _published()
         capsules = {name: published.__pyx_capi__[f"{name}gemm"] for name in "sdcz"}
     except (ImportError, AttributeError, KeyError):

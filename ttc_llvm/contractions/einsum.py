@@ -174,7 +174,7 @@ def _single(x: Labelled, to: Target, sizes: dict[int, int]) -> Array:
     result: Array = out if out is not None and out.dtype == view.dtype else np.empty_like(view)
     checks, assignment = (locks.imported(f"..arrays.{name}", __package__) for name in ("checks", "assignment"))
     scale = checks.scaled(view.dtype, view.dtype, to.alpha, to.beta if result is out else 0, conjugated)
-    assignment.engine().assign(view, result, scale, runtime.num_threads(), 1)
+    assignment.mover().assign(view, result, scale, runtime.num_threads(), 1)
     return placed(result, to)
 
 

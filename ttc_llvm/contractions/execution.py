@@ -124,7 +124,7 @@ def _pairs() -> Any:
 def move(of: Array, to: Array, scale: Scaling = PLAIN, threads: int | None = None) -> None:
     """Copy an array, whose axes stand as the copy's. threads: None = as many as it is worth."""
     assignment, call = _copying()
-    assignment.engine().assign(of, to, scale, call.threads_for(threads, to), 1, fresh=True)
+    assignment.mover().assign(of, to, scale, call.threads_for(threads, to), 1, fresh=True)
 
 
 def run_in_place(

@@ -163,7 +163,7 @@ class ContractionSolution:
         Objects call no BLAS and copy no tensor: if the plan does, theirs is the first other one by what is
         predicted. Raises OptionError for other words and directories that cannot be written, TargetError.
         """
-        with locks.LLVM:
+        with locks.IMPORTS:
             from ..compiling import machines
             from ..native import artifact
             from ..problem import interface
@@ -188,7 +188,7 @@ class ContractionSolution:
         given = arguments.each(arguments.instance(Target), "targets")("targets", targets, OptionError)
         if not given:
             raise OptionError(f"targets {arguments.shown(targets)} are none: there has to be one")
-        with locks.LLVM:
+        with locks.IMPORTS:
             from . import emission
 
         return emission.spec(self.contraction, self.plan, given, self.measurement)

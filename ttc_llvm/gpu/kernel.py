@@ -27,7 +27,7 @@ def build(
 
     Raises PlanError where the plan does not fit, CompileError where LLVM rejects the module.
     """
-    with locks.LLVM:
+    with locks.IMPORTS:
         from ..ir_builders.gpu import module
     nest = lower(canonical, plan, target)
     text = mark(str(module.build(nest, target, entry)))
@@ -37,7 +37,7 @@ def build(
 def for_boxes(canonical: Canonical, axes: int, tasks: int, target: GpuTarget, entry: str = "boxes") -> GpuImage:
     """The kernel `entry` that moves boxes of many blocks, compiled for a GPU, and its launch for so many tasks.
     canonical: the types and kinds of scalars; axes: of a block, at most."""
-    with locks.LLVM:
+    with locks.IMPORTS:
         from ..ir_builders.gpu import boxes as builder
     text = str(builder.build(canonical, axes, target, entry))
     return GpuImage(target, "", boxes.launch(canonical, axes, tasks, entry), text, code(text, target))

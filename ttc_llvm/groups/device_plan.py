@@ -119,7 +119,7 @@ class GpuGroupedPlan(Group):
         other words and names, for directories that cannot be written or hold such a file, ArtifactError where a tool
         is missing or refuses, ArrayError where elements that alpha may scale lie at odd distances.
         """
-        with locks.LLVM:
+        with locks.IMPORTS:
             from .device_files import write
 
         given, replaces = paths.checked("directory", directory), arguments.flag("overwrite", overwrite)

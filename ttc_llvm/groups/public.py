@@ -93,7 +93,7 @@ def grouped(
         return GroupedPlan(blocks, scalars, threads, plans)
     if threads is not None or plans != 1:
         raise OptionError("threads and effort are of groups on the host: a launch on a device has neither")
-    with locks.LLVM:
+    with locks.IMPORTS:
         from .device_plan import on_device
     return on_device(blocks, scalars, target)
 

@@ -144,7 +144,7 @@ def parts(spec: AnySpec, emit: Iterable[str]) -> Parts:
 
 def module_text(spec: Spec) -> str:
     """The LLVM IR of a transposition's object, without our mark. Errors as for `write`."""
-    with locks.LLVM:
+    with locks.IMPORTS:
         from ..ir_builders import entries
 
     return str(entries.build(spec.problem, spec.versions, spec.symbols))
@@ -152,7 +152,7 @@ def module_text(spec: Spec) -> str:
 
 def plan_object(library: str, specs: Sequence[Spec]) -> bytes:
     """The object with a library's functions of plans, for the machines of its solutions."""
-    with locks.LLVM:
+    with locks.IMPORTS:
         from ..ir_builders.plan_objects import build
 
     first = specs[0]
@@ -166,7 +166,7 @@ def plan_object(library: str, specs: Sequence[Spec]) -> bytes:
 
 def plan_omp_object(library: str, specs: Sequence[Spec]) -> bytes:
     """The object with the strong OpenMP entries of a library's plans."""
-    with locks.LLVM:
+    with locks.IMPORTS:
         from ..ir_builders.plan_objects import threaded
 
     first = specs[0]
@@ -183,7 +183,7 @@ def _commented(text: str, sign: str, spec: AnySpec) -> bytes:
 
 
 def _omp_object(spec: AnySpec) -> bytes:
-    with locks.LLVM:
+    with locks.IMPORTS:
         from ..ir_builders import omp
 
     return _with_openmp(str(omp.build(f"{spec.stem}_omp", spec.threaded, spec.base)), spec.base)

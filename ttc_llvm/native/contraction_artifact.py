@@ -68,7 +68,7 @@ class ContractionSpec:
     @cached_property
     def module(self) -> str:
         """The object's LLVM IR, before optimisation."""
-        with locks.LLVM:
+        with locks.IMPORTS:
             from ..ir_builders.fused import entries, words_of
         versions = [words_of.Version(*job) for job in self.jobs]
         return marks.marked(str(entries.build(self.problem, versions, self.symbols)))

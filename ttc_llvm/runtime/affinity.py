@@ -80,6 +80,11 @@ def process_mask() -> frozenset[int] | None:
     return frozenset(os.sched_getaffinity(0))
 
 
+def cpu_count() -> int:
+    """The CPUs that this thread, and threads it starts, may use."""
+    return len(process_mask() or ()) or os.cpu_count() or 1
+
+
 def places(affinity: Affinity, threads: int, mask: Iterable[int], topology: Topology) -> tuple[int | None, ...]:
     """The CPU of each thread, the calling one first; None = not pinned. mask: CPUs to be used; topology may lack some
     of them."""

@@ -118,8 +118,7 @@ def llvm_version() -> str:
 
 @lru_cache(maxsize=1)
 def _told() -> Told:
-    with locks.CODE:
-        return told(_asked)
+    return told(_asked)  # without `locks.CODE`: see `meanwhile`
 
 
 @uninterrupted()

@@ -51,7 +51,7 @@ def name_of(plan: CpuPlan, loads: int = 0) -> str:
 
 
 def _lower(canonical: Canonical, plan: CpuPlan, target: Target, loads: int) -> LoopNest:
-    with locks.LLVM:
+    with locks.IMPORTS:
         from ..lowering.lower import lower
     return lower(canonical, plan, target, loads)
 
@@ -68,7 +68,7 @@ def _text(nest: LoopNest, target: Target) -> str:
 
 @lru_cache(maxsize=1)
 def _builder() -> Any:
-    with locks.LLVM:
+    with locks.IMPORTS:
         from ..ir_builders import module
     return module
 

@@ -32,7 +32,7 @@ def load(code: bytes, symbols: Sequence[str], title: str = "") -> Loaded:
 
 def image_of(code: bytes, symbols: Sequence[str], facts: tuple[int, ...] = ()) -> bytes | None:
     """The image of an object, as `image_linker.linked` makes it."""
-    with locks.LLVM:
+    with locks.IMPORTS:
         from . import image_linker
     return image_linker.linked(code, symbols, facts)
 

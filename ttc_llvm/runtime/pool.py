@@ -9,7 +9,6 @@ waits for a worker that has taken nothing; what no worker takes in time, the cal
 from __future__ import annotations
 
 import ctypes
-import os
 import threading
 import time
 from collections.abc import Callable
@@ -22,7 +21,7 @@ from ..ir_builders import pool_layout as layout
 from ..lazy_dataclasses import NamedTuple, dataclass
 from ..logs import Log
 from . import affinity, shared_words, stored_code
-from .affinity import Affinity
+from .affinity import Affinity, cpu_count
 from .once import once
 from .worker_masks import Caller, WorkerMasks, caller
 
@@ -56,11 +55,6 @@ class Call(NamedTuple):
     params: int
     scratch: int
     tasks: int
-
-
-def cpu_count() -> int:
-    """The CPUs that this thread, and threads it starts, may use."""
-    return len(affinity.process_mask() or ()) or os.cpu_count() or 1
 
 
 @dataclass(slots=True)

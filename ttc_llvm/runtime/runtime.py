@@ -15,8 +15,8 @@ from ..ir_builders.pool_layout import MAX_PARTICIPANTS
 from ..lazy_dataclasses import dataclass, field
 from ..logs import Log
 from . import affinity, shared_words
-from .affinity import Affinity
-from .pool import NEVER, Call, Pool, Scratch, cpu_count, native
+from .affinity import Affinity, cpu_count
+from .pool import NEVER, Call, Pool, Scratch, native
 
 __all__ = ["Call", "num_threads", "placement", "run", "set_affinity", "set_num_threads", "thread_count"]
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 import zlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
 
 from .. import ir_builders, locks
-from ..errors import CompileError
+from ..errors import CompileError, TtcError
 from ..logs import Log
 from ..tuning.database.opened import open_database
 from ..tuning.database.packing import is_image
@@ -18,6 +19,9 @@ from .here import VERSIONS, here
 from .mapping import Loaded
 from .once import once
 
+if TYPE_CHECKING:
+    from .meanwhile import Meanwhile
+
 _log = Log(__name__)
 COMPILER = (
     "words", "integer_code", "integer_expressions", "integer_operations", "integer_text",
@@ -26,13 +30,7 @@ NATIVE = "native code"  # the kind of such rows
 _NAME = "module"
 
 
-def native(
-    what: str,
-    how: str,
-    symbols: Sequence[str],
-    compiled: Callable[[], bytes],
-    facts: Callable[[], tuple[int, ...]] = tuple,
-) -> Loaded:
+class Native:
     """Code of this machine by its name: stored by an earlier process, or `compiled()` and stored for later ones.
 
     what, how: the name of the code, and all that it depends on beside this machine and the versions of this program and
@@ -41,22 +39,78 @@ def native(
     symbols: the functions whose addresses will be asked for: `.address(symbol)`, `.function(symbol, prototype)`;
     whoever uses them keeps what is returned. compiled: makes an object, as by
     `backend.compile_object(str(module), backend.host_target())`; only this should import `ir_builders`. facts: makes
-    numbers that are stored with it, `.facts`.
+    numbers that are stored with it, `.facts`. Neither takes `locks.CODE`. then: as for `Meanwhile`.
 
     The code may call and read whatever this process has under a name, such as memcpy, `PyTuple_New` or
     `_Py_NoneStruct`: code that names symbols of Python is stored for this version of the interpreter. It may have
     variables. Data that is filled with addresses at link time (tables of functions) makes LLVM link it in every
     process: fill such tables when the code runs.
     """
-    loaded = stored(what, how, symbols)
-    if loaded is None:
-        code, told_facts = compiled(), facts()
-        code = _linking().image_of(code, symbols, told_facts) or code
-        loaded = _loaded(code, symbols, what)
+
+    def __init__(
+        self,
+        what: str,
+        how: str,
+        symbols: Sequence[str],
+        compiled: Callable[[], bytes],
+        facts: Callable[[], tuple[int, ...]] = tuple,
+        then: Callable[[], object] = bool,
+    ) -> None:
+        self._names = what, how, symbols
+        self._compiled, self._facts, self._then = compiled, facts, then
+        self._code: Meanwhile[bytes] | None = None
+        self._found: Loaded | None = None
+
+    def is_ready(self) -> bool:
+        """False while another thread compiles it, which begins here where it is not stored. Errors are of `loaded`."""
+        if self._found is None and self._code is None:
+            with locks.CODE, suppress(TtcError, MemoryError):
+                self._found = self._found or stored(*self._names)
+                if self._found is None and self._code is None:
+                    self._code = locks.imported(".meanwhile", __package__).Meanwhile(self._made, self._then)
+        return self.is_over
+
+    @property
+    def is_over(self) -> bool:
+        """False while another thread compiles it."""
+        code = self._code
+        return code is None or code.is_over
+
+    def loaded(self) -> Loaded:
+        """The code, in this process."""
+        with locks.CODE:
+            if self._found is None:
+                self._found = self._loaded()
+            return self._found
+
+    def _loaded(self) -> Loaded:
+        what, how, symbols = self._names
+        loaded = None if self._code is not None else stored(what, how, symbols)
+        if loaded is None:
+            loaded = _loaded(self._made() if self._code is None else self._awaited(self._code), symbols, what)
+        if not loaded.facts:  # of an object
+            loaded.facts = self._facts()
+        return loaded
+
+    def _awaited(self, code: Meanwhile[bytes]) -> bytes:
+        try:
+            return code.result()
+        except Exception:  # the next call tries anew; Ctrl-C ends the waiting alone
+            self._code = None
+            raise
+
+    def _made(self) -> bytes:
+        """The code, which is stored."""
+        what, how, symbols = self._names
+        code, facts = self._compiled(), self._facts()
+        code = _linking().image_of(code, symbols, facts) or code
         open_database(None).keep_native(Record(_request(what), 1, how, objects=((_NAME, code),)))
-    if not loaded.facts:  # of an object
-        loaded.facts = facts()
-    return loaded
+        return code
+
+
+def native(*code: Any) -> Loaded:
+    """The code that these arguments of `Native` describe."""
+    return Native(*code).loaded()
 
 
 def stored(what: str, how: str, symbols: Sequence[str]) -> Loaded | None:

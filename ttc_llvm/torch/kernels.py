@@ -65,7 +65,7 @@ def on_host(x: Tensor, axes: Sequence[int], real: float = 1, imag: float = 0, co
         with suppress(IndexError):
             result = x.new_empty([x.shape[k] for k in axes])
             memory = x.data_ptr(), result.data_ptr(), x.itemsize, x.shape, x.stride(), axes, _threads(x.nbytes)
-            if assignment.engine().memory_moved(*memory):
+            if assignment.mover().memory_moved(*memory):
                 return result
     return _moved(x, axes, real, imag, conjugate)
 
@@ -76,7 +76,7 @@ def _moved(x: Tensor, axes: Sequence[int], real: float, imag: float, conjugate: 
     result = x.new_empty([x.shape[k] for k in axes])
     scale = _scaling(x, np.dtype(ARITHMETIC.get(x.dtype, f"V{x.dtype.itemsize}")), real, imag, conjugate)
     of, to = _array(x).transpose(axes), _array(result)
-    assignment.engine().assign(of, to, scale, _threads(to.nbytes), 1, fresh=True)
+    assignment.mover().assign(of, to, scale, _threads(to.nbytes), 1, fresh=True)
     return result
 
 

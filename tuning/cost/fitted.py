@@ -97,7 +97,7 @@ class Fitted:
 def fitted(converts: bool = False) -> Fitted:
     """The fitted part of this package's model; ModelError where its file cannot be used. converts: that of problems
     between two types."""
-    with locks.LLVM:  # NumPy imports what reads archives when it is first needed
+    with locks.IMPORTS:  # NumPy imports what reads archives when it is first needed
         return read(CONVERSIONS if converts else FILE)
 
 
@@ -121,7 +121,7 @@ def read(path: Path) -> Fitted:
 
 def _unreadable() -> tuple[type[Exception], ...]:
     """What is raised where a file is none of ours; `tokenize` is not imported before something is."""
-    with locks.LLVM:
+    with locks.IMPORTS:
         from tokenize import TokenError
     return (*UNREADABLE, TokenError)
 

@@ -27,7 +27,7 @@ IsPlan = Callable[[str], bool]  # whether a row's text, of today or earlier, is 
 
 def _exchange() -> Any:
     """What exports and imports need, and nothing else."""
-    with locks.LLVM:
+    with locks.IMPORTS:
         from ttc_llvm.tuning.database import exchange
     return exchange
 

@@ -107,7 +107,7 @@ def tensor(canonical: Canonical, which: str, seed: int, threads: int) -> Tensor:
 
 
 def _fill(chunk: Bytes, t: DType, seed: int, coarse: bool) -> None:
-    with locks.LLVM:
+    with locks.IMPORTS:
         from numpy import random
     rng = random.Generator(random.SFC64(seed))
     size = t.real_bits // 8

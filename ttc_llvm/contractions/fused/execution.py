@@ -79,7 +79,7 @@ def revision(dtype: str) -> str:
 
 def compiled(dtype: str) -> bytes:
     """The code of this machine for a data type, NumPy's letter."""
-    with locks.LLVM:
+    with locks.IMPORTS:
         from ...ir_builders import llvmlite_extensions
         from ...ir_builders.fused import build
     kernel, target = micro_kernel(dtypes.from_numpy(dtype).name), backend.host_target()
