@@ -59,6 +59,7 @@ def is_ready() -> bool:
     return not _is_served() or layout_code.is_ready()
 
 
+@once
 def _is_served() -> bool:
     return builtin_functions.supported() and object_fields.agree()
 
