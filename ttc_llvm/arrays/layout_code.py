@@ -75,6 +75,7 @@ def is_awaited(size: int) -> bool:
     return size < MOST_BYTES and not all(code.is_over for code in _asked_for)
 
 
+@once
 def _loaded() -> Loaded:
     return _code().loaded()
 

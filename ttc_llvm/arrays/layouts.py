@@ -90,7 +90,8 @@ class Layouts:
         self._set(fields.ITEM_BYTES, row)
         self._set(fields.FAMILIES, self.families.address)
         self._set(fields.COPY, *self._copies(past, cached))
-        self._set(fields.SHORT_ROWS, *(entries()[name] for name in (*ROWS, *fields.PICKED, *SINGLE)))
+        found = entries()
+        self._set(fields.SHORT_ROWS, *(found[name] for name in (*ROWS, *fields.PICKED, *SINGLE)))
         python = ctypes.pythonapi
         used = (python.PyMem_RawMalloc, python.PyMem_RawFree, python.Py_IncRef, python.Py_DecRef)
         self._set(fields.ALLOCATE, *map(_address, used), id(None), id(False))
