@@ -8,7 +8,7 @@ from llvmlite import ir
 
 from ttc_llvm.problem.dtypes import DType
 
-from .values import F32, F64, I8, PTR, VOID
+from .values import F32, F64, I8, I64, PTR, VOID
 
 
 def internal(module: ir.Module, signature: ir.FunctionType, name: str, labels: Sequence[str]) -> ir.Function:
@@ -20,6 +20,16 @@ def internal(module: ir.Module, signature: ir.FunctionType, name: str, labels: S
     for argument, label in zip(function.args, labels, strict=True):
         argument.name = label
     return function
+
+
+def words_function(module: ir.Module, name: str, labels: Sequence[str]) -> ir.IRBuilder:
+    """A builder at the start of an internal function of words with these names, which returns a word."""
+    function = ir.Function(module, ir.FunctionType(I64, [I64] * len(labels)), name)
+    function.linkage = "internal"
+    function.attributes.add("nounwind")
+    for argument, label in zip(function.args, labels, strict=True):
+        argument.name = label
+    return ir.IRBuilder(function.append_basic_block("entry"))
 
 
 def reserved(b: ir.IRBuilder, size: int, align: int, name: str) -> ir.Value:

@@ -9,6 +9,7 @@ from llvmlite import ir
 from ttc_llvm.lazy_dataclasses import dataclass, replace
 from ttc_llvm.lowering.micro_kernel import MicroKernel
 
+from ..frame import words_function
 from ..llvmlite_extensions import met, reference, shuffle
 from ..memory import prefetch, store
 from ..values import I64, PTR, at, guarded, i64, operated, splat
@@ -36,11 +37,10 @@ class Tile:
 def add_micro_kernels(module: ir.Module, kernel: MicroKernel) -> tuple[ir.Function, ir.Function]:
     """The function of whole tiles, and one of the first registers of each column: `(registers, ...)`."""
     whole = add_micro_kernel(module, kernel, "multiply_tile")
-    part = ir.Function(module, ir.FunctionType(I64, [I64] * (1 + len(ARGUMENTS))), "multiply_part")
-    part.linkage = "internal"
-    b = ir.IRBuilder(part.append_basic_block("entry"))
+    b = words_function(module, "multiply_part", ("registers", *ARGUMENTS))
+    registers, *others = b.function.args
     every = b.append_basic_block("whole")
-    choice = b.switch(part.args[0], every)
+    choice = b.switch(registers, every)
     made = {every: whole}
     for vectors in range(1, kernel.vectors):
         block = b.append_basic_block(f"registers{vectors}")
@@ -48,8 +48,8 @@ def add_micro_kernels(module: ir.Module, kernel: MicroKernel) -> tuple[ir.Functi
         made[block] = add_micro_kernel(module, kernel, f"multiply_{vectors}", vectors)
     for block, function in made.items():
         b.position_at_end(block)
-        b.ret(b.call(function, part.args[1:]))
-    return whole, part
+        b.ret(b.call(function, others))
+    return whole, b.function
 
 
 def add_micro_kernel(module: ir.Module, full: MicroKernel, name: str, vectors: int | None = None) -> ir.Function:
@@ -59,23 +59,17 @@ def add_micro_kernel(module: ir.Module, full: MicroKernel, name: str, vectors: i
     element, or where a tile is kept; rows, columns: the offsets in C, in bytes, of a tile's rows, which follow each
     other, and of its columns; scalars: see `Arithmetic`.
     """
-    function = ir.Function(module, ir.FunctionType(I64, [I64] * len(ARGUMENTS)), name)
-    tile = begun(module, function, full, full if vectors is None else replace(full, vectors=vectors), ARGUMENTS)
+    tile = begun(module, name, full, full if vectors is None else replace(full, vectors=vectors), ARGUMENTS)
     _fetch(tile)
     _finish(tile, products(tile))
-    return function
+    return tile.b.function
 
 
-def begun(
-    module: ir.Module, function: ir.Function, full: MicroKernel, kernel: MicroKernel, arguments: Sequence[str]
-) -> Tile:
+def begun(module: ir.Module, name: str, full: MicroKernel, kernel: MicroKernel, arguments: Sequence[str]) -> Tile:
     """The beginning of an internal function of words and addresses. kernel: of the registers that are computed."""
-    function.linkage = "internal"
-    function.attributes.add("nounwind")
-    b = ir.IRBuilder(function.append_basic_block("entry"))
+    b = words_function(module, name, arguments)
     given: dict[str, ir.Value] = {}
-    for label, argument in zip(arguments, function.args, strict=True):
-        argument.name = label
+    for label, argument in zip(arguments, b.function.args, strict=True):
         given[label] = argument if label in ("depth", "way") else b.inttoptr(argument, PTR)
     return Tile(module, kernel, full.vectors * kernel.lanes * kernel.dtype.real_bits // 8, b, given, {})
 

@@ -18,7 +18,7 @@ from ttc_llvm.problem.dtypes import DType
 from ttc_llvm.problem.kinds import Alpha, Beta
 
 from ..carriers import carrier_type
-from ..frame import reserved
+from ..frame import reserved, words_function
 from ..llvmlite_extensions import external, vector_type
 from ..memory import prefetch, store
 from ..micro_tile import MicroTile, Sizes
@@ -47,15 +47,9 @@ def add_packer(module: ir.Module, target: Target, group: Group, name: str) -> ir
     Rows that lie side by side are copied as vectors; where terms do, blocks are transposed in registers, from memory at
     hand where rows are not equally far apart; what is neither is copied element by element.
     """
-    function = ir.Function(module, ir.FunctionType(I64, [I64] * len(ARGUMENTS)), name)
-    function.linkage = "internal"
-    function.attributes.add("nounwind")
-    b = ir.IRBuilder(function.append_basic_block("entry"))
-    for label, argument in zip(ARGUMENTS, function.args, strict=True):
-        argument.name = label
-    made = _Packer(module, target, group, b, function)
-    made.write()
-    return function
+    b = words_function(module, name, ARGUMENTS)
+    _Packer(module, target, group, b).write()
+    return b.function
 
 
 def add_turned_packer(module: ir.Module, target: Target, group: Group, piece: int, name: str) -> ir.Function:
@@ -65,12 +59,9 @@ def add_turned_packer(module: ir.Module, target: Target, group: Group, piece: in
     multiple of one. places: addresses, those of term 0; ahead: where the offsets of rows are whose lines are
     prefetched, 0 = none are; later: of so many terms behind each.
     """
-    function = ir.Function(module, ir.FunctionType(I64, [I64] * (5 + len(ARGUMENTS))), name)
-    function.linkage = "internal"
-    function.attributes.add("nounwind")
-    b = ir.IRBuilder(function.append_basic_block("entry"))
-    made = _Packer(module, target, group, b, function)
-    width, height, *then = function.args[len(ARGUMENTS) :]
+    b = words_function(module, name, (*ARGUMENTS, "width", "height", "first", "ahead", "later"))
+    made = _Packer(module, target, group, b)
+    width, height, *then = b.function.args[len(ARGUMENTS) :]
     is_even = b.icmp_signed("==", b.srem(height, i64(group.count)), i64(0))
     for rows, places in product(dict.fromkeys((group.count, piece)), repeat=2):
         wide = b.icmp_signed("==", width, i64(rows))
@@ -78,7 +69,7 @@ def add_turned_packer(module: ir.Module, target: Target, group: Group, piece: in
         with guarded(b, b.and_(wide, high), "turn"):
             made.turn(rows, places, height, *then)
     b.ret(i64(0))
-    return function
+    return b.function
 
 
 def add_run_packer(module: ir.Module, target: Target, group: Group, piece: int, name: str) -> ir.Function:
@@ -87,33 +78,26 @@ def add_run_packer(module: ir.Module, target: Target, group: Group, piece: int, 
     piece of it; rows: offsets of all elements.
 
     All runs of a term are read before the next term: what follows each other in memory is read so."""
-    function = ir.Function(module, ir.FunctionType(I64, [I64] * (3 + len(ARGUMENTS))), name)
-    function.linkage = "internal"
-    function.attributes.add("nounwind")
-    b = ir.IRBuilder(function.append_basic_block("entry"))
-    made = _Packer(module, target, group, b, function)
-    width, count, step = function.args[len(ARGUMENTS) :]
+    b = words_function(module, name, (*ARGUMENTS, "width", "count", "step"))
+    made = _Packer(module, target, group, b)
+    width, count, step = b.function.args[len(ARGUMENTS) :]
     whole, part = b.append_basic_block("whole"), b.append_basic_block("part")
     b.cbranch(b.icmp_signed("==", width, i64(group.count)), whole, part)
     for block, elements in ((whole, group.count), (part, piece)):
         b.position_at_end(block)
         made.run(elements, count, step)
         b.ret(i64(0))
-    return function
+    return b.function
 
 
 class _Packer:
     """One function."""
 
-    def __init__(
-        self, module: ir.Module, target: Target, group: Group, b: ir.IRBuilder, function: ir.Function
-    ) -> None:
+    def __init__(self, module: ir.Module, target: Target, group: Group, b: ir.IRBuilder) -> None:
         self._module, self._target, self._group, self._b = module, target, group, b
         self._size = group.dtype.itemsize
-        panel, source, rows, terms, self._depth = function.args[: len(ARGUMENTS)]
-        self._panel, self._source, self._rows, self._terms = (
-            b.inttoptr(word, PTR) for word in (panel, source, rows, terms)
-        )
+        *addresses, self._depth = b.function.args[: len(ARGUMENTS)]
+        self._panel, self._source, self._rows, self._terms = (b.inttoptr(word, PTR) for word in addresses)
 
     def write(self) -> None:
         """The three ways."""

@@ -8,6 +8,7 @@ from llvmlite import ir
 
 from ttc_llvm.lowering.micro_kernel import MicroKernel
 
+from ..frame import words_function
 from ..llvmlite_extensions import reference, shuffle, vector_type, written
 from ..memory import masked_load, masked_store
 from ..values import I64, PTR, at, counted, i64, splat
@@ -25,13 +26,8 @@ def add_scatter(module: ir.Module, kernel: MicroKernel, name: str = "scatter_til
 
     rows, columns: their offsets in bytes; flags: of registers whose rows do not follow each other
     (`rows_of_c.APART`)."""
-    function = ir.Function(module, ir.FunctionType(I64, [I64] * len(ARGUMENTS)), name)
-    function.linkage = "internal"
-    function.attributes.add("nounwind")
-    b = ir.IRBuilder(function.append_basic_block("entry"))
-    for label, argument in zip(ARGUMENTS, function.args, strict=True):
-        argument.name = label
-    *words, way, m, n, flags = function.args
+    b = words_function(module, name, ARGUMENTS)
+    *words, way, m, n, flags = b.function.args
     made = _Scatter(module, b, kernel, [b.inttoptr(word, PTR) for word in words])
     done = b.append_basic_block("done")
     choice = b.switch(way, done)
@@ -44,7 +40,7 @@ def add_scatter(module: ir.Module, kernel: MicroKernel, name: str = "scatter_til
         b.branch(done)
     b.position_at_end(done)
     b.ret(i64(0))
-    return function
+    return b.function
 
 
 class _Scatter:

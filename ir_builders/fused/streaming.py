@@ -31,30 +31,26 @@ def add_stream(module: ir.Module, kernel: MicroKernel, target: Target) -> ir.Fun
     one of the ways `BY_LINES` ... It does nothing on machines that stream nothing.
 
     carry: see `fields.STARTS`."""
-    labels = (*ARGUMENTS, "carry")
-    function = ir.Function(module, ir.FunctionType(I64, [I64] * len(labels)), "stream_tile")
-    tile = begun(module, function, kernel, kernel, labels)
+    tile = begun(module, "stream_tile", kernel, kernel, (*ARGUMENTS, "carry"))
     if not kernel.streams(target):
         tile.b.ret(i64(0))
-        return function
+        return tile.b.function
     _fetch(tile)
     arithmetic = Arithmetic(module, tile.b, kernel, tile.arguments["scalars"])
     sums = products(tile)
     values = list(scaled(tile, arithmetic, sums))
     _switch(tile, lambda way: _write(tile, values, way))
-    return function
+    return tile.b.function
 
 
 def add_flush(module: ir.Module, kernel: MicroKernel, target: Target) -> ir.Function:
     """The function `(c, rows, columns, how, carry)`: what is left of the lines of the tile at these offsets."""
-    labels = ("c", "rows", "columns", "way", "carry")
-    function = ir.Function(module, ir.FunctionType(I64, [I64] * len(labels)), "flush_tile")
-    tile = begun(module, function, kernel, kernel, labels)
+    tile = begun(module, "flush_tile", kernel, kernel, ("c", "rows", "columns", "way", "carry"))
     if not kernel.streams(target):
         tile.b.ret(i64(0))
-        return function
+        return tile.b.function
     _switch(tile, lambda way: _flush(tile, way))
-    return function
+    return tile.b.function
 
 
 @dataclass(frozen=True, slots=True)
