@@ -11,13 +11,13 @@ from ttc_llvm.problem.dtypes import DType
 from .values import F32, F64, I8, I64, PTR, VOID
 
 
-def internal(module: ir.Module, signature: ir.FunctionType, name: str, labels: Sequence[str]) -> ir.Function:
-    """A function for this module only, never inlined, with its arguments named."""
+def internal(module: ir.Module, signature: ir.FunctionType, name: str, labels: Sequence[str] = ()) -> ir.Function:
+    """A function for this module only, never inlined; labels: names of its arguments."""
     function = ir.Function(module, signature, name)
     function.linkage = "internal"
     function.attributes.add("nounwind")
     function.attributes.add("noinline")
-    for argument, label in zip(function.args, labels, strict=True):
+    for argument, label in zip(function.args, labels, strict=False):
         argument.name = label
     return function
 

@@ -8,10 +8,11 @@ from ttc_llvm.lazy_dataclasses import dataclass, field, replace
 from ttc_llvm.lowering.nodes import Micro
 from ttc_llvm.machine.target import Target
 
+from .frame import internal
 from .micro_tile import MicroTile, Sizes
 from .micro_tile_code import MicroTileCode
 from .scale import load_scalars
-from .values import I64, PTR, Int, at, i64
+from .values import I64, PTR, VOID, Int, at, i64
 
 
 @dataclass(slots=True)
@@ -42,11 +43,8 @@ class MaskedEdges:
         if node in self.bodies:
             return self.bodies[node]
         given = [*[PTR] * 4, *[I64] * len(node.remainder_axes), *[PTR] * len(node.further)]
-        signature = ir.FunctionType(ir.VoidType(), given)
-        body = ir.Function(self.module, signature, self.module.get_unique_name(f"ragged{len(self.bodies)}"))
-        body.linkage = "internal"
-        body.attributes.add("noinline")
-        body.attributes.add("nounwind")
+        name = self.module.get_unique_name(f"ragged{len(self.bodies)}")
+        body = internal(self.module, ir.FunctionType(VOID, given), name)
         source, target, scalars, params, *rest = body.args
         lengths, further = rest[: len(node.remainder_axes)], rest[len(node.remainder_axes) :]
         for argument in (source, target):

@@ -6,6 +6,7 @@ import os
 import subprocess
 import threading
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -35,3 +36,12 @@ def together(work: Callable[[Any], object], arguments: Iterable[object]) -> None
         thread.start()
     for thread in threads:
         thread.join()
+
+
+def terminal_text(master: int) -> bytes:
+    """All that is written to a terminal until nobody has it open any more. master: its other end."""
+    found = b""
+    with suppress(OSError):  # Linux' end of a terminal
+        while chunk := os.read(master, 1 << 16):
+            found += chunk
+    return found

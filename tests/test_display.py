@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from processes import PATIENCE
+from processes import PATIENCE, terminal_text
 
 import ttc_llvm
 from ttc_llvm import OptionError, Problem, Progress
@@ -57,9 +57,7 @@ def test_terminals_see_the_phases_unless_somebody_else_tells_them() -> None:
     environment = os.environ | {"PYTHONPATH": str(ROOT), "TERM": "xterm"}
     run = subprocess.Popen([sys.executable, "-c", SCRIPT], stdout=subprocess.PIPE, stderr=terminal, env=environment)
     os.close(terminal)
-    seen = b""
-    while chunk := _read(master):
-        seen += chunk
+    seen = terminal_text(master)
     assert run.communicate(timeout=PATIENCE)[0] == b""
     found = parts_of(seen.decode())
     assert run.returncode == 0 and list(found) == ["shown", "known", "off", "function", "log", "end"]
@@ -69,13 +67,6 @@ def test_terminals_see_the_phases_unless_somebody_else_tells_them() -> None:
     assert "8/8" in shown and re.search(r"timing, best [\d.e-]+ ms", shown)
     assert found["known"] == found["off"] == found["function"] == ""
     assert "LOG 3 of 3 candidates timed" in found["log"] and "\x1b" not in found["log"]
-
-
-def _read(master: int) -> bytes:
-    try:
-        return os.read(master, 1 << 16)
-    except OSError:  # Linux' end of a terminal
-        return b""
 
 
 def test_pipes_see_nothing() -> None:

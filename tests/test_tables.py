@@ -15,7 +15,7 @@ import made_results
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from processes import PATIENCE
+from processes import PATIENCE, terminal_text
 
 from ttc_llvm import cli
 from ttc_llvm.cli import database_list
@@ -219,9 +219,7 @@ def test_a_terminal_tells_its_own_width(place: Path) -> None:
     script += "from ttc_llvm.cli import main; sys.exit(main(['info', '--no-ceilings']))"
     done = subprocess.Popen([sys.executable, "-c", script], stdout=terminal, env=environment, cwd=place)
     os.close(terminal)
-    out = b""
-    while chunk := _read(master):
-        out += chunk
+    out = terminal_text(master)
     assert done.wait(PATIENCE) == 0
     assert b"\x1b[1m" in out, "labels are bold"
     lines = re.sub(r"\x1b\[[0-9;]*m", "", out.decode()).splitlines()
@@ -231,13 +229,6 @@ def test_a_terminal_tells_its_own_width(place: Path) -> None:
 def is_path(line: str) -> bool:
     """Whether a line holds a path alone, which stays whole to be copied."""
     return line.split()[-1].startswith("/") and line.startswith("  ")
-
-
-def _read(master: int) -> bytes:
-    try:
-        return os.read(master, 1 << 16)
-    except OSError:  # Linux' end of a terminal
-        return b""
 
 
 # --- the list of solutions ----------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""The comparison of one case, on a CPU or on a GPU: everybody in turns on the same memory, and the result of that."""
+"""The comparison of one case, on a CPU or on a GPU: all contenders in turns on the same memory, and the result."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .contender import OURS, Agrees, Contender, NotBuilt, Peer, PreparedCase
 from .results import Reference, Result, Timing
 
 _log = logging.getLogger(__name__)
-LEAST = 3  # rounds of whoever is far from us, and of the ceilings that do not count
+LEAST = 3  # rounds of contenders that are much slower than ours, and of the ceilings that do not count
 NEAR = 1.5  # times as slow as we are: within it a peer runs in every round
 
 
@@ -65,7 +65,7 @@ class CaseComparison:
     """A case about to be compared. key: of its result; threads: that run a kernel; check: makes the check of peers'
     results, which raises VerificationError where ours is wrong; facts: machine, versions and options; start:
     time.perf_counter() when work on it began; drifts: other work changes the machine's speed, so that not every round
-    counts, and whoever is far from us leaves early."""
+    counts, and contenders that are much slower than ours are dropped early."""
 
     workspace: PreparedCase
     settings: ComparisonSettings
@@ -79,7 +79,7 @@ class CaseComparison:
     drifts: bool
 
     def result(self) -> Result:
-        """The result, once everybody has run in turns."""
+        """The result, once all contenders have run in turns."""
         ceilings, solved, rounds = self.ceilings, self.solved, self.settings.rounds
         check = self.check if self.settings.verify else None
         present = Present.of(self.settings.peers, self.workspace, check, full=not solved.checked)
@@ -168,15 +168,15 @@ def _made(peer: Peer[Any], workspace: PreparedCase, references: dict[str, Refere
 
 
 def kept(seconds: tuple[float, ...], drift: Sequence[float]) -> tuple[float, ...]:
-    """The runs of the rounds at the usual speed; of whoever left before there was one, the run nearest to it."""
+    """The runs of the rounds at the usual speed; of a contender dropped before there was one, the run nearest to it."""
     found = tuple(s for s, d in zip(seconds, drift, strict=False) if d < DRIFT)
     return found or (min(zip(drift, seconds, strict=False))[1],)
 
 
 class Rounds:
-    """The final comparison: everybody in turns, every other round in the opposite order.
+    """The final comparison: all contenders in turns, every other round in the opposite order.
 
-    main: the ceiling that counts; least: rounds after which whoever decides nothing leaves.
+    main: the ceiling that counts; least: rounds after which contenders that decide nothing are dropped.
     """
 
     def __init__(

@@ -49,7 +49,7 @@ PEERS: Mapping[str, tuple[str, Make]] = {
     "torch": ("torch", _torch),
     "tblis": ("pytblis", _tblis),
 }
-"""By name: the package that has to be there, and how it computes a case; results are C-contiguous for everybody."""
+"""By name: the package that has to be there, and how it computes a case; results are C-contiguous for every library."""
 
 
 def present(wanted: tuple[str, ...] | None) -> tuple[dict[str, Make], list[str]]:

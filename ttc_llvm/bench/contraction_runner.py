@@ -26,7 +26,7 @@ from .contraction_peers import Make, Run
 from .contraction_results import CEILING, OURS, ContractionResult
 
 ROUNDS = 6
-NEAR = 1.5  # whoever is slower by more than this leaves after LEAST rounds
+NEAR = 1.5  # contenders that are slower by more than this are dropped after LEAST rounds
 LEAST = 3
 
 
@@ -101,8 +101,8 @@ def _plain(stated: Contraction) -> Run:
 
 
 def _rounds(runs: Mapping[str, Run], how: ContractionSettings) -> dict[str, tuple[float, ...]]:
-    """Everybody in turns, every other round in the opposite order; whoever is far behind leaves. On several threads
-    each finds its own awake, and nobody else's."""
+    """All contenders in turns, every other round in the opposite order; those far behind are dropped. On several
+    threads each finds its own workers awake, and no others."""
     found: dict[str, list[float]] = {name: [] for name in runs}
     alive = list(runs)
     for run in runs.values():  # memory and code are there then

@@ -1,4 +1,4 @@
-"""A case's tensors, in the same prepared state for whoever is timed on them; and memory that cases share."""
+"""A case's tensors, in the same prepared state for every contender; and memory that cases share."""
 
 from __future__ import annotations
 

@@ -6,6 +6,7 @@ import argparse
 import os
 import subprocess
 import sys
+from math import prod
 from typing import Any
 
 from ..bench import contraction_cases, contraction_peers, contraction_runner, facts
@@ -133,16 +134,9 @@ def _names(flag: str, text: str) -> tuple[str, ...]:
 
 
 def _listed(case: contraction_cases.ContractionCase) -> tuple[str, ...]:
-    largest = max(case.stated.element.itemsize * _elements(case, name) for name in "abc")
+    largest = max(case.stated.element.itemsize * prod(case.stated.shape(name)) for name in "abc")
     sizes = ",".join(f"{index}:{extent}" for index, extent in case.stated.size)
     return case.id, case.stated.spec, sizes, str(case.stated.dtype), f"{largest / 2**20:.3g} MiB"
-
-
-def _elements(case: contraction_cases.ContractionCase, name: str) -> int:
-    total = 1
-    for extent in case.stated.shape(name):
-        total *= extent
-    return total
 
 
 def _table(results: list[ContractionResult]) -> list[str]:

@@ -104,7 +104,7 @@ def on_gpu(args: argparse.Namespace, cpu_only: Sequence[str]) -> bool:
 
 def cpu_settings(args: argparse.Namespace) -> Settings:
     """Checked settings, without peers; threads are placed as asked for from now on."""
-    runtime.set_affinity(_affinity(args.affinity))
+    runtime.set_affinity(affinity.parse(args.affinity) if args.affinity else affinity.usual())
     return Settings(
         threads=option(args, "numThreads", threads),
         target=backend.resolve(None),
@@ -141,12 +141,6 @@ def effort(flag: str, text: str) -> int:
 def threads(flag: str, text: str) -> int | None:
     """A number of threads; None for 0, the default."""
     return _read(flag, text, values.threads)
-
-
-def _affinity(text: str | None) -> affinity.Affinity:
-    if text:
-        return affinity.parse(text)
-    return affinity.NONE if affinity.process_mask() is None else affinity.parse("compact")
 
 
 # --- cases ------------------------------------------------------------------------------------------------

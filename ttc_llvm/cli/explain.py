@@ -1,4 +1,4 @@
-"""`ttc explain`: the whole way of one problem; takes the options of a compilation and times nothing."""
+"""`ttc explain`: every stage of one problem; takes the options of a compilation and times nothing."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def explain_parser() -> Parser:
         "ttc explain --perm=P,.. --size=N,.. [options]\n       ttc explain --einsum=SPEC --size=X:N,.. [options]"
     )
     made.description = (
-        "Show the whole way of one problem: merged axes, ranked plans with cost terms, loops, how threads share them,"
+        "Show every stage of one problem: merged axes, ranked plans with cost terms, loops, how threads share them,"
         " LLVM IR, assembly of the micro-tile with instruction counts, candidates that were timed. Nothing is timed."
         " Of a contraction: its indices, plan, blocks, work, predicted parts and the plans beside it. Options are those"
         " of ttc."

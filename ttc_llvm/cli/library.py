@@ -196,7 +196,7 @@ def _compiled(listed: tuple[LibraryMember, ...]) -> list[Compilation]:
             except KeyboardInterrupt:
                 raise KeyboardInterrupt(
                     f"interrupted, nothing is written: {number - 1} of {len(listed)} problems are done and stored,"
-                    " the same command goes on there"
+                    " the same command continues there"
                 ) from None
     return outcomes
 

@@ -48,8 +48,7 @@ def _row(outcome: Compilation) -> Sequence[str]:
     measured, name = outcome.solution.measurement, names.stem(outcome.solution.problem)
     if measured is None:
         return [name, "-", "-", "-", outcome.source, ""]
-    ceiling, ratio = (("-" if value is None else value) for value in (measured.ceiling_gibs, measured.ratio))
-    numbers = [f"{measured.gibs:.1f}", _number(ceiling, 1), _number(ratio, 2)]
+    numbers = [f"{measured.gibs:.1f}", _number(measured.ceiling_gibs, 1), _number(measured.ratio, 2)]
     return [name, *numbers, outcome.source, measured.remark(outcome.source == TUNED).strip(" ()")]
 
 
@@ -57,8 +56,8 @@ def _stated_fields(problem: Problem | Contraction) -> dict[str, Any]:
     return stated_fields(problem) if isinstance(problem, Problem) else {"contraction": contraction_fields(problem)}
 
 
-def _number(value: float | str, digits: int) -> str:
-    return value if isinstance(value, str) else f"{value:.{digits}f}"
+def _number(value: float | None, digits: int) -> str:
+    return "-" if value is None else f"{value:.{digits}f}"
 
 
 def print_json(finished: Finished) -> None:

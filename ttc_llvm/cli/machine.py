@@ -41,7 +41,5 @@ def _registers(machine: Target) -> tuple[object, ...]:
 
 
 def affinity(command: Command) -> Affinity:
-    """The affinity that a command asks for, else compact where the system can pin threads."""
-    if command.affinity is not None:
-        return affinities.parse(command.affinity)
-    return affinities.NONE if affinities.process_mask() is None else affinities.parse("compact")
+    """The affinity that a command asks for, else the usual one."""
+    return affinities.usual() if command.affinity is None else affinities.parse(command.affinity)

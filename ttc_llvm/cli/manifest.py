@@ -204,7 +204,7 @@ def _json_entries(path: str, text: str) -> Iterator[ManifestEntry]:
 
 
 def _items(cursor: _Cursor, begin: str, end: str) -> Iterator[None]:
-    """Stop at every item of a list or object; whoever iterates steps over the item."""
+    """Stop at every item of a list or object; the caller steps over the item."""
     cursor.expect(begin)
     if cursor.takes(end):
         return

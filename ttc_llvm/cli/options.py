@@ -208,7 +208,7 @@ def parser() -> Parser:
         description="Generate, tune and remember the transposition B[perm(i)] <- alpha * A[i] + beta * B[perm(i)].",
         epilog=with_examples(
             "Other commands: ttc bench (what this machine can do), ttc compare (how far compilers are from it),"
-            " ttc report (their results as a page), ttc explain (one problem's whole way), ttc info (this machine),"
+            " ttc report (their results as a page), ttc explain (every stage of one problem), ttc info (this machine),"
             " ttc database (stored solutions); ttc help COMMAND tells more.",
             "ttc --perm=2,1,0 --size=8,16,16 --dtype=float64 --effort=measure",
             "ttc --einsum='aibj,bjck->aick' --size=a:24,i:16,b:8,j:12,c:20,k:10 --dtype=d",

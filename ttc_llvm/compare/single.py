@@ -23,7 +23,7 @@ from ..tuning.search.speed import DRIFT, drifts
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """ours, peers: the runs of the rounds in which everybody took turns; references: how each was built, or why not;
+    """ours, peers: the runs of the rounds in which all took turns; references: how each was built, or why not;
     busy: the machine's speed changed from round to round, or it was busy when the solution was searched."""
 
     ours: Timing
@@ -67,7 +67,7 @@ def compared(
     rounds: int,
     least: int,
 ) -> Comparison:
-    """Everybody in turns in a workspace. own: our solution, then ways to the ceiling; check, least: as `Present.of` and
+    """All contenders in turns in a workspace. own: our solution, then ways to the ceiling; check, least: as `Present.of` and
     `Rounds` have them."""
     mine, *ceiling = own
     present = Present.of(found.peers, workspace, check)

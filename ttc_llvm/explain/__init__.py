@@ -1,4 +1,4 @@
-"""The whole way of one problem, for people: `ttc explain` and `solution.explain()`."""
+"""Every stage of one problem, for people: `ttc explain` and `solution.explain()`."""
 
 from .explanation import Explanation, explain
 

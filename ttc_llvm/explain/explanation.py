@@ -1,4 +1,4 @@
-"""One problem's whole way as a frozen value: from the problem to the instructions of its micro-tile."""
+"""Every stage of one problem as a frozen value: from the problem to the instructions of its micro-tile."""
 
 from __future__ import annotations
 

@@ -73,6 +73,11 @@ def parse(text: str, mask: Iterable[int] | None = None) -> Affinity:
     return Affinity(Policy.EXPLICIT, tuple(_listed(word, allowed, f"affinity {text!r}")))
 
 
+def usual() -> Affinity:
+    """The affinity where none is asked for: compact, or none where the system cannot pin threads."""
+    return NONE if process_mask() is None else Affinity(Policy.COMPACT)
+
+
 def process_mask() -> frozenset[int] | None:
     """The CPUs that this thread, and threads it starts, may use; None where the platform cannot say."""
     if not (hasattr(os, "sched_getaffinity") and hasattr(os, "sched_setaffinity")):
