@@ -21,6 +21,7 @@ from ttc_llvm.runtime import backend, kept_kernels
 
 CALLS = """
 import io, os, sys
+from threading import Thread
 import numpy as np
 import ttc_llvm
 from ttc_llvm.arrays.layouts import layouts
@@ -46,7 +47,11 @@ def checked(threads):
 def large():
     # Threads from cold, then a small array.
     x, small, results = chance.random((1024, 2048)), chance.random((30, 40)), []
-    together(lambda _: results.append(ttc_llvm.transpose(x)), range(3))
+    threads = [Thread(target=lambda: results.append(ttc_llvm.transpose(x))) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
     assert len(results) == 3 and all(np.array_equal(y, x.T) for y in results)
     assert not layouts().families._records
     assert np.array_equal(ttc_llvm.transpose(small), small.T) and layouts().families._records
