@@ -1,4 +1,4 @@
-"""Measure cases on a device, one after the other: prepared candidates, then all contenders in turns on the same tensors."""
+"""Measure cases on a device, one after the other: prepared candidates, then all in turns on the same tensors."""
 
 from __future__ import annotations
 
