@@ -1,4 +1,4 @@
-"""What takes part in a measurement, on a CPU and on a GPU: contenders, the workspace in which they are timed,
+"""The parts of a measurement, on a CPU and on a GPU: contenders, the workspace in which they are timed,
 and the peers that they come from."""
 
 from __future__ import annotations
