@@ -67,8 +67,8 @@ def compared(
     rounds: int,
     least: int,
 ) -> Comparison:
-    """All contenders in turns in a workspace. own: our solution, then ways to the ceiling; check, least: as `Present.of` and
-    `Rounds` have them."""
+    """All contenders in turns in a workspace. own: our solution, then ways to the ceiling; check, least: as
+    `Present.of` and `Rounds` have them."""
     mine, *ceiling = own
     present = Present.of(found.peers, workspace, check)
     main = ceiling[0].name if ceiling else ""
