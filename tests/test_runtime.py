@@ -26,7 +26,7 @@ from processes import PATIENCE, together
 from ttc_llvm import locks
 from ttc_llvm.errors import OptionError
 from ttc_llvm.ir_builders import pool_layout
-from ttc_llvm.runtime import affinity, backend, linking, pool, runtime
+from ttc_llvm.runtime import affinity, backend, linking, pool, runtime, waiting
 from ttc_llvm.runtime.once import once
 from ttc_llvm.runtime.runtime import Call
 
@@ -221,9 +221,17 @@ def test_every_thread_has_scratch_of_its_own(size: int) -> None:
         assert all(after - before >= size + pool_layout.GAP for before, after in itertools.pairwise(blocks))
 
 
-@pytest.mark.parametrize(("tasks", "parts", "whole"), [(8, 8, False), (9, 8, False), (7, 2, False), (9, 2, True)])
-def test_a_thread_has_several_parts_where_another_sleeps(fresh: None, tasks: int, parts: int, whole: bool) -> None:
-    """But where it asks for one."""
+@pytest.mark.parametrize(("tasks", "parts", "whole", "runs"), [
+    (8, 8, False, 1), (9, 8, False, 1), (7, 2, False, 1), (9, 2, True, 1), (9, 8, True, 3),
+])  # fmt: skip
+def test_a_thread_has_several_parts_where_another_sleeps(
+    fresh: None, tasks: int, parts: int, whole: bool, runs: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """But where it asks for one, and nothing else runs."""
+    (loads := tmp_path / "loadavg").write_text(f"0.11 0.07 0.05 {runs}/159 5657\n")
+    others_run = waiting.others_run
+    assert not others_run(tmp_path)
+    monkeypatch.setattr(waiting, "others_run", lambda: others_run(loads))
     runtime.run(count(np.zeros(3, np.int64), 3), 3)  # of this pool's workers the call below wakes one
     for _ in range(3):
         wait_until_parked(2)

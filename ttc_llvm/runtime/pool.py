@@ -157,13 +157,13 @@ class Pool:
 
     def run(self, call: Call, parts: int, repeats: int, whole: bool = False) -> None:
         """Share the parts with all workers that come in time; those that are parked are woken. whole: before the parts
-        are made, of which each thread then has one."""
+        are made, of which each thread then has one, where no others hold CPUs that workers would wait for."""
         kernel, a, b, scalars, params, scratch, tasks = call
         stride = layout.scratch_stride(scratch)
         block = self.scratch.address(stride * parts)
         if layout.PARKED in self.states[1:parts].tobytes():
             self._keep_off(parts)
-            if whole:
+            if whole and not locks.imported(".waiting", __package__).others_run():
                 self.native.wake(self.start, parts)
         self.native.submit(self.start, kernel, a, b, scalars, params, block, stride, tasks, parts, repeats)
 

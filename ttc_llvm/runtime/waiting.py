@@ -10,7 +10,7 @@ from pathlib import Path
 
 from .affinity import process_mask
 
-TASKS = Path("/proc/self/task")
+TASKS, LOADS = Path("/proc/self/task"), Path("/proc/loadavg")
 PAUSE, PATIENCE = 5e-3, 0.5  # seconds between two looks at threads that ought to rest, and of all looks
 
 
@@ -36,6 +36,14 @@ def has_a_cpu_each(threads: int) -> bool:
     """True where so many threads would not wait for one another."""
     mask = process_mask()
     return threads <= (len(mask) if mask is not None else os.cpu_count() or 1)
+
+
+def others_run(places: Path = LOADS) -> bool:
+    """True where more threads than this one are running, of all processes, or ready to; False where no system tells."""
+    try:
+        return int(places.read_text().split()[3].partition("/")[0]) > 1
+    except (OSError, ValueError, IndexError):
+        return False
 
 
 def rest() -> None:
