@@ -85,9 +85,10 @@ def test_transposed_pixels_are_written_into_a_last_cache_that_keeps_them(rows: i
     ("f8", (15, 187, 64), (1, 0, 2), np.s_[:]),
     ("?", (1314, 2512), (0, 1), np.s_[::2]), ("c8", (201802,), (0,), np.s_[::2]),
     ("f8", (4, 32, 8, 18, 5), (4, 3, 0, 1, 2), np.s_[::-1]),
+    ("c16", (11, 20, 34, 2, 15), (0, 3, 1, 2, 4), np.s_[:, :, ::-1]),
 ])  # fmt: skip
 def test_what_caches_hold_is_written_in_order_without_prefetches(
-    kind: str, shape: tuple[int, ...], axes: tuple[int, ...], picked: slice
+    kind: str, shape: tuple[int, ...], axes: tuple[int, ...], picked: Any
 ) -> None:
     view = np.empty(shape, kind)[picked].transpose(axes)
     canonical = placing.moves(view, np.empty(view.shape, kind), view.itemsize).canonical

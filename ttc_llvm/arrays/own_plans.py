@@ -80,9 +80,10 @@ def modelled(canonical: Canonical, target: Target, threads: int, forced: Forced)
 
 
 def _needs_no_fetch(canonical: Canonical, target: Target) -> bool:
-    """True for arrays that the last cache keeps both of; picked items, pixels and planes have plans of their own."""
+    """True for arrays that the last cache keeps both of; picked items, mirrored rows, pixels and planes have plans of
+    their own."""
     quarters = 3 if same_unit_axis(canonical) else 2
-    others = (picks, moves_pixels, is_turned, merges_planes, splits_planes)
+    others = (picks, moves_pixels, is_mirrored, merges_planes, splits_planes)
     return 4 * canonical.bytes_moved <= quarters * target.kept and not any(kind(canonical) for kind in others)
 
 
