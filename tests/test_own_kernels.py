@@ -111,7 +111,7 @@ def test_where_tiles_of_the_model_crowd_it_too_these_have_fewer_micro_tiles() ->
     canonical = placing.moves(view, np.empty(view.shape, "c16"), 16).canonical
     target, model = lookup.find("znver5"), model_plan(canonical, lookup.find("znver5"), 1, own_plans.ORDINARY)
     plan, crowded = own_plans.modelled(canonical, target, 1, own_plans.SMALL), Measures(canonical, target).crowded
-    assert (plan.tile, plan.block, plan.prefetch) == ((8, 1, 1, 8), (4, 1, 1, 4), 0)
+    assert (plan.tile, plan.block, plan.prefetch) == ((4, 1, 1, 8), (4, 1, 1, 8), 0)
     assert any(crowded(model.tile)) and any(crowded((16, 1, 1, 16))) and not any(crowded(plan.tile))
 
 
