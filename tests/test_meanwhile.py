@@ -261,3 +261,69 @@ assert not wrong, wrong
 waited()
 """
     ran(tmp_path, crowd)
+
+
+# --- the first contractions by a fused plan -----------------------------------------------------------------
+
+FUSED = """
+from ttc_llvm.contractions import first_products, search
+from ttc_llvm.contractions.fused.space import plans
+from ttc_llvm.contractions.merged import Form, merge
+from ttc_llvm.problem.contraction import Contraction
+def contracted(run, spec, size, kind="d", *scalars):
+    shapes = [[size[k] for k in part] for part in spec.replace("->", ",").split(",")]
+    a, b, c = (rng.random(x) + 1j * rng.random(x) if kind == "z" else rng.random(x) for x in shapes)
+    wanted = np.einsum(spec, a, b)
+    if scalars:
+        wanted = scalars[0] * wanted + scalars[1] * c
+    else:
+        c[...] = np.nan
+    run.run(a, b, c, *scalars)
+    np.testing.assert_allclose(c, wanted, 1e-12)
+def run_of(spec, size, kind="d"):
+    stated = Contraction(spec, {k: n for k, n in size.items() if k in spec}, kind)
+    form = Form(stated, merge(stated))
+    return search.execution(form, next(iter(plans(form.merged))).plan, 1, 1, waits=False)
+size = dict(i=13, j=7, k=9, l=5, n=4)
+"""
+
+
+@NATIVE
+@two_cpus
+@pytest.mark.parametrize("kind", ["d", "z"])
+@pytest.mark.parametrize("spec", ["ijk,kl->ilj", "nijk,nkl->nilj", "jik,lkn->lijn"])
+def test_the_first_contraction_waits_for_no_compilation(tmp_path: Path, spec: str, kind: str) -> None:
+    first = f"""
+run = run_of({spec!r}, size, {kind!r})
+contracted(run, {spec!r}, size, {kind!r}); print(run._code, run._native.is_over)
+run._native.loaded()
+contracted(run, {spec!r}, size, {kind!r}); print(run._code != 0)
+"""
+    ran(tmp_path, FUSED + first, "0", "False", "True")
+    ran(tmp_path, f"{FUSED}run = run_of({spec!r}, size, {kind!r}); print(run._code != 0)", "True")
+
+
+@NATIVE
+@two_cpus
+@pytest.mark.parametrize(
+    "call",
+    [
+        "contracted(run, spec, size, 'd', 2, 0)",
+        "contracted(run, spec, size, 'd', 1, 0.5)",
+        "first_products.MOST = 13 * 7 * 9 * 5 - 1; contracted(run, spec, size)",
+        "first_products.AXES = 3; contracted(run, spec, size)",
+    ],
+)
+def test_contractions_that_numpy_is_not_to_do_wait(tmp_path: Path, call: str) -> None:
+    ran(tmp_path, f"{FUSED}spec = 'ijk,kl->ilj'; run = run_of(spec, size); {call}; print(run._code != 0)", "True")
+
+
+@NATIVE
+@two_cpus
+def test_whoever_compiles_contractions_asks_for_nothing_that_those_hold_who_wait(tmp_path: Path) -> None:
+    waiting = """
+run = run_of("ijk,kl->ilj", size)
+with locks.CODE:
+    assert run._native._code._is_over.wait(60) and run._native._code._error is None
+"""
+    ran(tmp_path, FUSED + waiting)

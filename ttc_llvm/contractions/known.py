@@ -122,7 +122,8 @@ def _kept(key: Hashable, dtype: np.dtype[Any], out: Array | None) -> Known | Non
     best = open_database(None).known(kept.searched(problem, target, threads), 1).record
     if best is not None and best.plan != plan:
         return None
-    return _made(FusedRun(prepared), _read(shape), _read(axes) if axes else None, np.dtype(prepared.dtype), out)
+    run = FusedRun(prepared, waits=False)
+    return _made(run, _read(shape), _read(axes) if axes else None, np.dtype(prepared.dtype), out)
 
 
 def _keep(key: Hashable, known: Known) -> None:

@@ -35,7 +35,7 @@ def planned(
         return _searched(stated, threads, effort, store)
     form, workers = Form(stated, merge(stated)), _workers(threads)
     plan = _stored(form, workers, store) or modelled or _chosen([form], workers, store).plan
-    return execution(form, plan, workers, threads)
+    return execution(form, plan, workers, threads, waits=False)
 
 
 def chosen(every: Sequence[Contraction], threads: int | None) -> choices.Choice:
@@ -68,12 +68,14 @@ def chosen_by(products: Fused, workers: int) -> tuple[str, str, str] | None:
     return (str(products.plan), str(merged), backend.host_target().key) if is_settled else None
 
 
-def execution(form: Form, plan: Plan, workers: int, threads: int | None) -> Runs:
+def execution(form: Form, plan: Plan, workers: int, threads: int | None, waits: bool = True) -> Runs:
     """The execution of a plan. workers: threads whose speeds tell which products are cut; threads: of its copies, None
-    = those of `set_num_threads` at each call. PlanError where the plan does not fit."""
+    = those of `set_num_threads` at each call; waits: for code, as `FusedRun` does. PlanError where the plan does not
+    fit."""
     applied, gains = check(plan, form.merged), NO_GAINS
     if isinstance(applied, Fused):
-        made: Runs = locks.imported(".fused.execution", __package__).FusedExecution(form.stated, applied, threads)
+        fused = locks.imported(".fused.execution", __package__)
+        made: Runs = fused.FusedExecution(form.stated, applied, threads, waits)
         return made
     if is_cut_or_shared(prod(applied.sizes), workers):
         gains = _planner().Predictions(str(form.stated.dtype), workers).gains

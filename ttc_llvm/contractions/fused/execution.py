@@ -30,8 +30,10 @@ SMALL = 1 << 17  # multiplications that one thread has done by the time that ano
 class FusedExecution(FusedRun):
     """Runs one fused plan of a contraction."""
 
-    def __init__(self, contraction: Contraction, products: Fused, threads: int | None = None) -> None:
-        super().__init__(prepared(contraction, products), threads)
+    def __init__(
+        self, contraction: Contraction, products: Fused, threads: int | None = None, waits: bool = True
+    ) -> None:
+        super().__init__(prepared(contraction, products), threads, waits)
         self.products = products
 
 
@@ -82,7 +84,8 @@ def compiled(dtype: str) -> bytes:
     with locks.IMPORTS:
         from ...ir_builders import llvmlite_extensions
         from ...ir_builders.fused import build
-    kernel, target = micro_kernel(dtypes.from_numpy(dtype).name), backend.host_target()
+    target = backend.host_target()
+    kernel = MicroKernel.of(dtypes.from_numpy(dtype).name, target)  # without `locks.CODE`: see `stored_code.Native`
     with locks.uncollected():
         text = llvmlite_extensions.spent(build.build(kernel, target))
     return backend.compile_scalar(text, target)

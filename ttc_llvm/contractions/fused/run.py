@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from ...operands.operand import Array
 
 KEPT_SCALARS = 16
+SYMBOL = "multiply"
 PRODUCTS_OF_AN_ITEM = 4  # that take as long as moving one: so much, at most, is worth waking threads
 WHOLE = 1 << 30  # bytes moved: a hundredth of a second, beside which it takes longer to pack again for each part
 
@@ -92,12 +93,13 @@ def job_of(words: Any) -> Job:
 class FusedRun:
     """Runs one fused plan on arrays that lie as its contraction says. Safe in several threads.
 
-    threads: None = those of `set_num_threads` at each call; scratch: bytes of copies; packed: bytes of a thread's
-    packed blocks."""
+    threads: None = those of `set_num_threads` at each call; waits: for code that nobody has compiled yet, even if NumPy
+    has the result before; scratch: bytes of copies; packed: bytes of a thread's packed blocks."""
 
-    def __init__(self, prepared: Prepared, threads: int | None = None) -> None:
+    def __init__(self, prepared: Prepared, threads: int | None = None, waits: bool = True) -> None:
         self.prepared, self._threads = prepared, threads
-        self._code, self._dtype = code(prepared.dtype, prepared.revision), np.dtype(prepared.dtype)
+        self._native, self._dtype = code(prepared.dtype, prepared.revision), np.dtype(prepared.dtype)
+        self._code = self._native.loaded().address(SYMBOL) if waits or self._native.is_ready() else 0
         self._job, self._cached = job_of(prepared.job), job_of(prepared.cached)
         self.scratch, self.packed = scratch_bytes(prepared.copies), self._job.scratch
         operands = prepared.spec.replace("->", ",").split(",")
@@ -110,6 +112,10 @@ class FusedRun:
         plan = self.prepared
         if plan.nothing:
             return
+        if not self._code:
+            if not self._native.is_ready() and _first_products().made(plan, a, b, c, alpha, beta):
+                return
+            self._code = self._native.loaded().address(SYMBOL)
         if self._backwards:
             a, b, c = (x if cut is None else x[cut] for x, cut in zip((a, b, c), self._reversed, strict=True))
         if plan.no_sum or alpha == 0:
@@ -172,15 +178,10 @@ def scalars(prepared: Prepared, alpha: complex, beta: complex) -> Array:
 
 
 @once
-def code(dtype: str, revision: str) -> int:
-    """The address of `multiply` for a data type, NumPy's letter. revision: `execution.revision`."""
+def code(dtype: str, revision: str) -> stored_code.Native:
+    """The function `SYMBOL` for a data type, NumPy's letter. revision: `execution.revision`."""
     what = f"fused contractions of {dtype}"
-    loaded = stored_code.native(what, revision, ("multiply",), lambda: _compiled(dtype))
-    _held.append(loaded)
-    return loaded.address("multiply")
-
-
-_held: list[Any] = []  # code whose addresses are in use
+    return stored_code.Native(what, revision, (SYMBOL,), lambda: _compiled(dtype))
 
 
 def _compiled(dtype: str) -> bytes:
@@ -192,3 +193,8 @@ def _compiled(dtype: str) -> bytes:
 def _others() -> Any:
     """What only runs with copies need."""
     return locks.imported("..execution", __package__)
+
+
+def _first_products() -> Any:
+    """What only calls need that come before the code."""
+    return locks.imported("..first_products", __package__)
