@@ -426,7 +426,7 @@ def test_a_given_plan_is_not_said_to_have_won() -> None:
 
 
 def test_the_models_plans_are_sorted_by_what_it_expects() -> None:
-    problem = Problem((2, 1, 0), (384, 355, 384), beta=1)
+    problem = Problem((2, 1, 3, 0), (96, 75, 96, 75), beta=1)
     explained = Solution(problem, find("znver4"), model_plan(canonicalise(problem).canonical, find("znver4"), 2), 2)
     found = explained.explain(10)
     shown = found.stage("plans")
