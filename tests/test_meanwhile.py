@@ -224,7 +224,10 @@ def test_with_one_cpu_the_first_call_compiles(tmp_path: Path) -> None:
 
 @NATIVE
 @two_cpus
-@pytest.mark.parametrize("call", ["moved(alpha=2)", "moved(effort=2)", "y = ttc_llvm.transpose(np.ones((2200, 2000)))"])
+@pytest.mark.parametrize(
+    "call",
+    ["moved(alpha=2)", "moved(effort=2)", "y = ttc_llvm.transpose(np.ones((2200, 2000)))", "moved(); moved(); moved()"],
+)
 def test_what_numpy_is_not_to_do_waits(tmp_path: Path, call: str) -> None:
     ran(tmp_path, f"{call}; print(code()._found is not None)", "True")
 
@@ -311,11 +314,12 @@ contracted(run, {spec!r}, size, {kind!r}); print(run._code != 0)
         "contracted(run, spec, size, 'd', 2, 0)",
         "contracted(run, spec, size, 'd', 1, 0.5)",
         "first_products.MOST = 13 * 7 * 9 * 5 - 1; contracted(run, spec, size)",
+        "for _ in range(3): contracted(run, spec, size)\n",
         "first_products.AXES = 3; contracted(run, spec, size)",
     ],
 )
 def test_contractions_that_numpy_is_not_to_do_wait(tmp_path: Path, call: str) -> None:
-    ran(tmp_path, f"{FUSED}spec = 'ijk,kl->ilj'; run = run_of(spec, size); {call}; print(run._code != 0)", "True")
+    ran(tmp_path, f"{FUSED}spec = 'ijk,kl->ilj'; run = run_of(spec, size)\n{call}\nprint(run._code != 0)", "True")
 
 
 @NATIVE

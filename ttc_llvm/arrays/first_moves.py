@@ -19,18 +19,25 @@ from .layouts import layouts
 from .scalings import PLAIN, Scaling
 
 MOST_LAYOUTS = 256  # whose kernels are made ahead
+MOST_CALLS = 2  # of one layout: a program that goes on calling it gets our speed, for which the third call waits
 
-_moved: dict[bytes, int] = {}  # layouts, and bytes of their new results
+_moved: dict[bytes, list[int]] = {}  # layouts, and bytes of the results of each call, 0 where they are not new
 
 
 def assign(of: Array, to: Array, scale: Scaling, threads: int, effort: int, *, fresh: bool = False) -> None:
-    """As an engine's. What is large or no plain move waits for native code."""
-    if scale is not PLAIN or effort != 1 or to.nbytes >= MOST_BYTES:
+    """As an engine's. What is large, no plain move, or called again and again waits for native code."""
+    is_plain = scale is PLAIN and effort == 1 and to.nbytes < MOST_BYTES
+    calls = _calls(layout_of(of, to, scale, threads, effort, 0)) if is_plain and to.nbytes else []
+    if not is_plain or len(calls) == MOST_CALLS:
         assignment.engine().assign(of, to, scale, threads, effort, fresh=fresh)
         return
-    if len(_moved) < MOST_LAYOUTS and to.nbytes:
-        _moved[layout_of(of, to, scale, threads, effort, 0)] = to.nbytes if fresh else 0
+    calls.append(to.nbytes if fresh else 0)
     without_kernels.assign(of, to, scale, threads, effort, fresh=fresh)
+
+
+def _calls(layout: bytes) -> list[int]:
+    """What is known of a layout's calls; nothing is kept where there are too many layouts."""
+    return _moved.setdefault(layout, []) if len(_moved) < MOST_LAYOUTS else _moved.get(layout, [])
 
 
 def memory_moved(*_: Any) -> bool:
@@ -44,5 +51,5 @@ def prepare() -> None:
     with suppress(TtcError, MemoryError):  # which is said where a call needs them
         for layout in (*_moved,):
             layouts().planned(layout, checked=True)
-        if max((*_moved.values(),), default=0) >= ON_LINES:
+        if any(max(calls, default=0) >= ON_LINES for calls in (*_moved.values(),)):
             result_memory.ready()

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 KEPT_SCALARS = 16
 SYMBOL = "multiply"
+MOST_CALLS = 2  # that do not wait for the code: the third is one of many, as a rule
 PRODUCTS_OF_AN_ITEM = 4  # that take as long as moving one: so much, at most, is worth waking threads
 WHOLE = 1 << 30  # bytes moved: a hundredth of a second, beside which it takes longer to pack again for each part
 
@@ -100,6 +101,7 @@ class FusedRun:
         self.prepared, self._threads = prepared, threads
         self._native, self._dtype = code(prepared.dtype, prepared.revision), np.dtype(prepared.dtype)
         self._code = self._native.loaded().address(SYMBOL) if waits or self._native.is_ready() else 0
+        self._calls = 0  # before there was code
         self._job, self._cached = job_of(prepared.job), job_of(prepared.cached)
         self.scratch, self.packed = scratch_bytes(prepared.copies), self._job.scratch
         operands = prepared.spec.replace("->", ",").split(",")
@@ -113,7 +115,9 @@ class FusedRun:
         if plan.nothing:
             return
         if not self._code:
-            if not self._native.is_ready() and _first_products().made(plan, a, b, c, alpha, beta):
+            self._calls += 1
+            waits = self._calls > MOST_CALLS or self._native.is_ready()
+            if not waits and _first_products().made(plan, a, b, c, alpha, beta):
                 return
             self._code = self._native.loaded().address(SYMBOL)
         if self._backwards:
