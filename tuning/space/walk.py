@@ -1,9 +1,9 @@
 """The walk over plans, the cost model's best first.
 
-The best few seeds descend: one decision after the other takes the choice that the model likes best; the best plan that
-comes of it does so again, of conversions more seeds do, and several plans again and again. The best-first walk then
-goes on from each plan it yields to that plan's neighbours (one decision changed), so that rank 20 does not mean 20!
-loop orders; plans of a tile that has been offered wait, so that the first ones differ.
+The best few seeds descend: one decision after the other takes the choice that the model likes best; of conversions more
+seeds do, and what comes of them does again. The best-first walk then goes on from each plan it yields to that plan's
+neighbours (one decision changed), so that rank 20 does not mean 20! loop orders; plans of a tile that has been offered
+wait, so that the first ones differ.
 """
 
 from __future__ import annotations
@@ -46,11 +46,11 @@ class Walk:
     def plans(self, seeds: Iterable[CpuPlan]) -> Iterator[CpuPlan]:
         """Every plan that these lead to."""
         self.push(seeds)
-        tiles, again, count = descents(*self.problem[:2])
+        tiles, again = descents(*self.problem[:2])
         self.descend([*self.best(DESCENTS), *self.best_of_tiles(tiles)])
         for _ in range(again):
             before = self.best(1)
-            self.descend(self.best(count))
+            self.descend(self.best(DESCENTS))
             if self.best(1) == before:
                 break
         while self.heap:
@@ -107,12 +107,11 @@ class Walk:
         self.push(itertools.islice(neighbours(*self.problem, plan), WALK_NEIGHBOURS))
 
 
-def descents(canonical: Canonical, target: Target) -> tuple[int, int, int]:
-    """Of how many tiles the best seeds descend besides the best ones of all, how often the best plans do again, and how
-    many of them. Where numbers in memory are converted, micro-tiles are others than the seeds', and want other tiles,
-    prefetches and walks, which a descent has decided before it comes to micro-tiles. Where columns become bytes,
-    further tiles lead to plans that the model likes too much. Elsewhere the best plan does once more, by which the
-    model expects it to take 1.6 % less time."""
+def descents(canonical: Canonical, target: Target) -> tuple[int, int]:
+    """Of how many tiles the best seeds descend besides the best ones of all, and how often the best plans do again:
+    where numbers in memory are converted, micro-tiles are others than the seeds', and want other tiles, prefetches and
+    walks, which a descent has decided before it comes to micro-tiles. Where columns become bytes, further tiles lead
+    to plans that the model likes too much."""
     if canonical.a == canonical.b or canonical.bytes_moved <= target.l2:
-        return 0, 1, 1
-    return 0 if cuts_to_bytes(canonical, target) else TILES, AGAIN, DESCENTS
+        return 0, 0
+    return 0 if cuts_to_bytes(canonical, target) else TILES, AGAIN
