@@ -149,7 +149,7 @@ def test_it_uses_no_more_threads_than_torch(torch: Any, op: Any, monkeypatch: py
     engine = SimpleNamespace(
         assign=lambda of, to, scale, threads, *_, **__: asked.append(threads), memory_moved=lambda *_: False
     )
-    monkeypatch.setattr(assignment, "engine", lambda: engine)
+    monkeypatch.setattr(assignment, "mover", lambda: engine)
     op(torch.randn(300, 400), (1, 0))
     op(torch.randn(3, 4), (1, 0))
     assert asked == [3, 1]
