@@ -12,24 +12,27 @@ from .values import F32, F64, I8, I64, PTR, VOID
 
 
 def internal(module: ir.Module, signature: ir.FunctionType, name: str, labels: Sequence[str] = ()) -> ir.Function:
-    """A function for this module only, never inlined; labels: names of its arguments."""
-    function = ir.Function(module, signature, name)
-    function.linkage = "internal"
-    function.attributes.add("nounwind")
+    """A function for this module only, never inlined; labels: names of its arguments, all or none."""
+    function = _own(module, signature, name, labels)
     function.attributes.add("noinline")
-    for argument, label in zip(function.args, labels, strict=False):
-        argument.name = label
     return function
 
 
 def words_function(module: ir.Module, name: str, labels: Sequence[str]) -> ir.IRBuilder:
     """A builder at the start of an internal function of words with these names, which returns a word."""
-    function = ir.Function(module, ir.FunctionType(I64, [I64] * len(labels)), name)
+    function = _own(module, ir.FunctionType(I64, [I64] * len(labels)), name, labels)
+    return ir.IRBuilder(function.append_basic_block("entry"))
+
+
+def _own(module: ir.Module, signature: ir.FunctionType, name: str, labels: Sequence[str]) -> ir.Function:
+    """A function for this module only."""
+    function = ir.Function(module, signature, name)
     function.linkage = "internal"
     function.attributes.add("nounwind")
-    for argument, label in zip(function.args, labels, strict=True):
-        argument.name = label
-    return ir.IRBuilder(function.append_basic_block("entry"))
+    if labels:
+        for argument, label in zip(function.args, labels, strict=True):
+            argument.name = label
+    return function
 
 
 def reserved(b: ir.IRBuilder, size: int, align: int, name: str) -> ir.Value:

@@ -12,6 +12,7 @@ from typing import Any
 from ..errors import TtcError
 from ..ir_builders.result_fields import ON_LINES
 from ..operands.operand import Array
+from ..runtime.stored_code import FIRST_CALLS
 from . import assignment, result_memory, without_kernels
 from .layout_code import MOST_BYTES
 from .layout_keys import layout_of
@@ -19,7 +20,6 @@ from .layouts import layouts
 from .scalings import PLAIN, Scaling
 
 MOST_LAYOUTS = 256  # whose kernels are made ahead
-MOST_CALLS = 2  # of one layout: a program that goes on calling it gets our speed, for which the third call waits
 
 _moved: dict[bytes, list[int]] = {}  # layouts, and bytes of the results of each call, 0 where they are not new
 
@@ -28,7 +28,7 @@ def assign(of: Array, to: Array, scale: Scaling, threads: int, effort: int, *, f
     """As an engine's. What is large, no plain move, or called again and again waits for native code."""
     is_plain = scale is PLAIN and effort == 1 and to.nbytes < MOST_BYTES
     calls = _calls(layout_of(of, to, scale, threads, effort, 0)) if is_plain and to.nbytes else []
-    if not is_plain or len(calls) == MOST_CALLS:
+    if not is_plain or len(calls) == FIRST_CALLS:
         assignment.engine().assign(of, to, scale, threads, effort, fresh=fresh)
         return
     calls.append(to.nbytes if fresh else 0)

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 KEPT_SCALARS = 16
 SYMBOL = "multiply"
-MOST_CALLS = 2  # that do not wait for the code: the third is one of many, as a rule
 PRODUCTS_OF_AN_ITEM = 4  # that take as long as moving one: so much, at most, is worth waking threads
 WHOLE = 1 << 30  # bytes moved: a hundredth of a second, beside which it takes longer to pack again for each part
 
@@ -116,7 +115,7 @@ class FusedRun:
             return
         if not self._code:
             self._calls += 1
-            waits = self._calls > MOST_CALLS or self._native.is_ready()
+            waits = self._calls > stored_code.FIRST_CALLS or self._native.is_ready()
             if not waits and _first_products().made(plan, a, b, c, alpha, beta):
                 return
             self._code = self._native.loaded().address(SYMBOL)
